@@ -356,6 +356,45 @@ fn a_home_made_board_is_asked_for_the_start_of_the_next_game_until_it_moves() {
 }
 
 #[test]
+fn what_the_board_reports_as_put_where_it_was_asked_for_is_off_the_list() {
+    type Report = fn(&str) -> String;
+    let boards: [(Rig, Report); 2] = [
+        (Rig::swpp(), |m| format!("MB {m}\n")),
+        (Rig::ucb(), |m| format!("M{m}\r\n")),
+    ];
+    for (mut rig, words) in boards {
+        rig.begins();
+        rig.answers(&words("e2e4"), "e2e4");
+        rig.follows(game("e2e4 e7e5"));
+        rig.waits(20);
+        rig.answers(&words("g1f3"), "g1f3");
+        // The program takes all back, and the hand begins with the piece that it likes.
+        rig.follows(game(""));
+        rig.waits(5);
+        let mistakes = |rig: &Rig| {
+            let it = |event: &&Event| matches!(event, Event::Mistake { .. });
+            rig.events.iter().filter(it).count()
+        };
+        let before = mistakes(&rig);
+        for (left, m) in ["e5e7", "f3g1", "e4e2"].iter().enumerate() {
+            assert_eq!(rig.snapshot().guidance.len(), 3 - left, "{}", rig.to_do());
+            rig.hears(&words(m));
+        }
+        assert_eq!(rig.to_do(), "");
+        assert_eq!(mistakes(&rig), before);
+        if rig.snapshot().tells_all {
+            assert!(rig.events.contains(&Event::Mended));
+        } else {
+            // Set up by hand: perhaps in the board too.
+            rig.ready();
+        }
+        assert!(matches!(rig.snapshot().advice, Advice::YourMove(_)));
+        rig.hears(&words("d2d4"));
+        rig.has("d2d4");
+    }
+}
+
+#[test]
 fn board_ready_ends_a_mistake_on_a_home_made_board() {
     let mut rig = Rig::swpp();
     rig.begins();

@@ -183,6 +183,11 @@ impl CurrentStep {
         self.placement = Placement::asked_for(before, wanted);
     }
 
+    /// The hand has carried one of them: now they stand so.
+    pub fn carried(&mut self, stands: Board) {
+        self.placement = Placement::Was(stands);
+    }
+
     /// Where the pieces stand is no longer known.
     pub fn lose_wood(&mut self) {
         self.placement = Placement::Unknown;

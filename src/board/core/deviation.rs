@@ -99,6 +99,11 @@ impl Deviation {
         self.misplaced.take().is_some()
     }
 
+    /// The hand has carried a piece of the game's position to where it is asked to put it: now the pieces stand so.
+    pub fn carried(&mut self, stands: Board, position: &Board) {
+        self.misplaced_by_moves = Some(stands).filter(|stands| stands != position);
+    }
+
     /// A board that reports moves only made one that cannot be played in this position.
     pub fn unplayable(&mut self, reported: Reported, position: &Chess) -> Unplayable {
         let stands = self.misplaced_by_moves.take();

@@ -58,12 +58,7 @@ impl Core {
                 Some((self.picture()?.into(), target.position().board().clone()))
             }
             Matter::Asked(was) => {
-                // A move that was shown since comes after that.
-                let wanted = match self.held.unconfirmed() {
-                    Some(_) => self.before_last(),
-                    None => position.clone(),
-                };
-                Some((was.into(), wanted)).filter(|_| sure && self.goes_on())
+                Some((was.into(), self.as_asked())).filter(|_| sure && self.goes_on())
             }
             Matter::PutBack(made) => {
                 let mut after = held.position().clone();
@@ -86,6 +81,9 @@ impl Core {
         if let Some(wanted) = followed.and_then(|step| self.asked_by(step)) {
             return Some(Matter::Followed(wanted));
         }
+        if let Some(target) = self.claims.target().filter(|_| self.leading.is_by_hand()) {
+            return Some(Matter::ByHand(target));
+        }
         if let Some(board) = self.held.misplaced().filter(|_| self.goes_on()) {
             return Some(Matter::MisplacedInGame(board));
         }
@@ -96,10 +94,7 @@ impl Core {
         {
             return Some(Matter::MisplacedByMoves(board));
         }
-        let target = self.claims.target()?;
-        if self.leading.is_by_hand() {
-            return Some(Matter::ByHand(target));
-        }
+        self.claims.target()?;
         // If the pieces stood then as they should stand now, there is nothing to do, whether or not the hand did as
         // asked.
         let position = self.held.game().position().board();
@@ -118,6 +113,14 @@ impl Core {
         let held = self.held.game();
         let target = self.claims.target();
         target.is_none_or(|t| t.continues(held) || held.continues(t))
+    }
+
+    /// The pieces as the hand was asked to put them: a move that was shown since comes after that.
+    pub(super) fn as_asked(&self) -> Board {
+        match self.held.unconfirmed() {
+            Some(_) => self.before_last(),
+            None => self.held.game().position().board().clone(),
+        }
     }
 
     /// The pieces before the last move of the game on the board.

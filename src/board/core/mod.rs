@@ -6,7 +6,7 @@
 //! | what | where |
 //! |---|---|
 //! | the way through | `pass` |
-//! | what comes in | `reports` (of these `moves`; `learning` is what the board reports about its game), `commands` |
+//! | what comes in | `reports` (of these `moves`, and `obeying`, which are none; `learning` is what the board reports about its game), `commands` |
 //! | what goes out | `next_step`, `steps` (its outcome), `advise`, `guide` (what the hand should do) |
 //! | what is kept | `contact`, `verdict`, `current_step`, `leading`, `waits`, `hand`, `deviation`, `identity`, `move_times`, `published`; through a restart: `saved_board`, of this each `ply` |
 //! | what takes precedence | `precedence` |
@@ -25,6 +25,7 @@ mod learning;
 mod move_times;
 mod moves;
 mod next_step;
+mod obeying;
 mod pass;
 mod placement;
 mod ply;

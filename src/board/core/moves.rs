@@ -32,6 +32,9 @@ impl Core {
     /// The board reports a move.
     pub(super) fn moved(&mut self, now: Instant, reported: Reported) {
         self.turned(now, reported);
+        if self.obeys(now, reported) {
+            return;
+        }
         let plays_on = self.plays_on(now, reported);
         match self.take(reported, plays_on) {
             Take::Echo(m) => {

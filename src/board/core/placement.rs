@@ -8,7 +8,8 @@ pub(super) enum Placement {
     /// As in that game, or as the board reports otherwise.
     #[default]
     AsHeld,
-    /// How they stood when the hand was asked to move them; nothing has proved yet that it did.
+    /// How they stood when the hand was asked to move them, and with what it was seen to carry since; nothing has proved yet
+    /// that it did the rest.
     Was(Board),
     /// The same, but how they stood is unknown.
     Unknown,

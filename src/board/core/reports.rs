@@ -117,7 +117,7 @@ impl Core {
     }
 
     /// Proves nothing about a shown move: the player may only want the program to continue.
-    fn stands_ready(&mut self, now: Instant) {
+    pub(super) fn stands_ready(&mut self, now: Instant) {
         if self.current_step.following().is_some() {
             self.confirm(now);
             self.event(Event::Mended);

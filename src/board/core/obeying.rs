@@ -1,0 +1,76 @@
+//! A hand that carries pieces to where it is asked to put them, on a board that reports each.
+
+use std::time::Instant;
+
+use shakmaty::{Board, Chess, Position};
+
+use super::{Core, placement::Placement};
+use crate::{
+    board::held_game::carried,
+    vocabulary::{Reported, Wording},
+};
+
+impl Core {
+    /// The board reports a piece that the hand has carried to where it is asked to put it: neither a move of the game nor a
+    /// mistake. The list of what is left becomes shorter by it. `false` if the report is something else.
+    pub(super) fn obeys(&mut self, now: Instant, reported: Reported) -> bool {
+        let Wording::Squares { from, to, .. } = reported.wording else {
+            return false;
+        };
+        let Some((stands, position, wanted)) = self.carries_toward() else {
+            return false;
+        };
+        let promotion = self.claims.promotion();
+        // Nor one of the game that the board may still hold.
+        let held = self.held.game().position();
+        let is_move = [&position, held]
+            .iter()
+            .any(|position| reported.resolve(position, promotion).is_some());
+        let was = stands.piece_at(from);
+        let after = carried(stands, reported, position.turn());
+        let Some(after) = after.filter(|_| !is_move && was != wanted.piece_at(from)) else {
+            return false;
+        };
+        if after.piece_at(to) != wanted.piece_at(to) {
+            return false;
+        }
+        self.published.changed();
+        if after != wanted || self.leading.is_by_hand() {
+            // A position that is set up by hand may have to be set up in the board too, which only the player knows.
+            self.stands_so(after);
+        } else {
+            self.stands_ready(now);
+        }
+        true
+    }
+
+    /// How the pieces stand while the hand is asked to put them elsewhere, the position in which the game then goes on, and
+    /// how they stand in the end; if the board reports moves alone, and is not just being told.
+    fn carries_toward(&self) -> Option<(Board, Chess, Board)> {
+        let board = self.driver.capabilities();
+        let reports_moves = board.tells_moves_only || !board.tells_game && !board.sees_squares;
+        if !reports_moves || self.current_step.step().is_some() {
+            return None;
+        }
+        if self.leading.is_by_hand() {
+            let position = self.claims.target()?.position().clone();
+            let wanted = position.board().clone();
+            return Some((self.picture()?, position, wanted));
+        }
+        let Placement::Was(stands) = self.current_step.placement() else {
+            return None;
+        };
+        let position = self.held.game().position().clone();
+        Some((stands.clone(), position, self.as_asked()))
+    }
+
+    /// The pieces stand so now, and the hand is still at it.
+    fn stands_so(&mut self, stands: Board) {
+        if let Placement::Was(_) = self.current_step.placement() {
+            self.current_step.carried(stands);
+        } else {
+            let held = self.held.game().position().board();
+            self.deviation.carried(stands, held);
+        }
+    }
+}
