@@ -1,7 +1,9 @@
 //! Writes what the packages have beside the program: `cargo run --example papers -- DIRECTORY TARGET`.
 //!
-//! Man pages and completions come from the command line's definition, the licences from what the target links in.
+//! Man pages and completions come from the command line's definition, the licences from what the target links in, README and
+//! docs from the sources.
 
+mod documents;
 mod licences;
 
 use std::{
@@ -43,5 +45,6 @@ fn write(directory: &Path, target: &str) -> Result<(), Box<dyn Error>> {
         generate_to(shell, &mut Cli::command(), PROGRAM, &completions)?;
     }
     fs::write(directory.join("licences"), licences::text(target)?)?;
+    documents::write(Path::new("."), &directory.join("doc"))?;
     Ok(())
 }

@@ -1,6 +1,9 @@
 //! `packaging/build` says that it cannot make a package before it spends minutes on it. The commands that it runs are played by
 //! the test, so that nothing is installed or built.
 
+#[path = "../../examples/papers/documents.rs"]
+mod documents;
+
 use std::{
     fs,
     os::unix::fs::PermissionsExt,
@@ -139,4 +142,54 @@ fn an_ordinary_user_builds_in_a_root_again() {
         line.starts_with("rm -rf ") && line.ends_with("in-root/bookworm/target/packages")
     };
     assert!(notes.lines().any(removes), "{notes}");
+}
+
+/// The links of a page, without those to other machines.
+fn links(text: &str) -> impl Iterator<Item = &str> {
+    let targets = text
+        .split("](")
+        .skip(1)
+        .filter_map(|rest| rest.split(')').next());
+    let files = targets.filter_map(|target| target.split('#').next());
+    files.filter(|file| !file.is_empty() && !file.contains(':'))
+}
+
+#[test]
+fn every_link_of_an_installed_page_leads_to_an_installed_file() {
+    let folder = tempfile::tempdir().unwrap();
+    documents::write(Path::new(env!("CARGO_MANIFEST_DIR")), folder.path()).unwrap();
+    // What the packages have beside it.
+    for file in ["changelog.gz", "copyright"] {
+        fs::write(folder.path().join(file), "").unwrap();
+    }
+    let mut folders = vec![folder.path().to_owned()];
+    let mut found = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let page = entry.unwrap().path();
+            if page.is_dir() {
+                folders.push(page);
+            } else if page.extension().is_some_and(|ending| ending == "md") {
+                let text = fs::read_to_string(&page).unwrap();
+                for link in links(&text).filter(|link| *link != "/etc/boardbridge/boardbridge.toml")
+                {
+                    let file = page.parent().unwrap().join(link);
+                    assert!(file.exists(), "{}: {link}", page.display());
+                    found += 1;
+                }
+            }
+        }
+    }
+    assert!(found > 100, "{found} links");
+    let read = |page: &str| fs::read_to_string(folder.path().join(page)).unwrap();
+    let readme = read("README.md");
+    for text in [
+        "[Changes](changelog.gz)",
+        "[GPL-3.0-or-later](copyright)",
+        "[Reporting a weakness](SECURITY.md)",
+        "[a driver](",
+    ] {
+        assert_eq!(readme.contains(text), text != "[a driver](", "{text}");
+    }
+    assert!(readme.contains("needs a driver."), "the text stays");
 }
