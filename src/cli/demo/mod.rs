@@ -190,7 +190,8 @@ pub async fn run(
         tokio::spawn(gives_way(board));
     }
     let welcome = welcome(&daemon, &taken, missing.as_deref(), engine.is_some());
-    tokio::spawn(show(welcome, daemon.bus().clone(), programme));
+    let boards = daemon.bus().clone();
+    tokio::spawn(show(welcome, boards, programme, engine.is_some()));
     stop_signal().await?;
     daemon.stop().await;
     drop(radio);
@@ -240,12 +241,12 @@ async fn gives_way(board: BoardHandle) {
 }
 
 /// Writes what happens, until the output is closed. An output that is not read stops only this.
-async fn show(welcome: String, bus: Bus, programme: Arc<Programme>) {
+async fn show(welcome: String, bus: Bus, programme: Arc<Programme>, engine: bool) {
     let mut text = welcome;
     let [Ok(white), Ok(black)] = LINKED.map(str::parse::<BoardName>) else {
         return;
     };
-    let mut show = Show::new([white, black], draws());
+    let mut show = Show::new([white, black], engine, draws());
     let mut news = bus.subscribe();
     loop {
         let write = move || {

@@ -22,6 +22,8 @@ const PIECES: [u8; 2] = [231, 16];
 pub struct Show {
     /// The boards of White and Black, which are linked.
     linked: [BoardName; 2],
+    /// Stockfish plays on the board that is not linked.
+    engine: bool,
     /// Draws the board, one picture over the other; otherwise it writes a line a move.
     draws: bool,
     game: Game,
@@ -36,9 +38,10 @@ pub struct Show {
 
 impl Show {
     /// Nothing shown yet.
-    pub fn new(linked: [BoardName; 2], draws: bool) -> Self {
+    pub fn new(linked: [BoardName; 2], engine: bool, draws: bool) -> Self {
         Self {
             linked,
+            engine,
             draws,
             game: Game::standard(),
             over: false,
@@ -148,6 +151,8 @@ impl Show {
             (Some(_), _) if plies % 2 == 1 => format!("the player: {last}"),
             (Some(engine), _) => format!("{engine}: {last}"),
             (None, Some(end)) => format!("{last}, {}", end.reason.word().replace('-', " ")),
+            // The engine comes when the pieces have stood at the start for a while.
+            (None, None) if self.engine => "the next game against Stockfish begins soon".to_owned(),
             (None, None) => "waits for your chess program".to_owned(),
         };
         let what = what.trim_end_matches([' ', ':']);
@@ -243,8 +248,12 @@ mod tests {
         Arc::new(state)
     }
 
+    fn linked_boards() -> [BoardName; 2] {
+        ["citrine", "ucb"].map(|name| name.parse().unwrap())
+    }
+
     fn show(draws: bool) -> Show {
-        Show::new(["citrine".parse().unwrap(), "ucb".parse().unwrap()], draws)
+        Show::new(linked_boards(), false, draws)
     }
 
     fn link() -> ClientName {
@@ -277,6 +286,21 @@ mod tests {
         assert!(lines.contains("The end: checkmate, 1-0."), "{lines}");
         let next = show.look(&[linked(&[], link())], title);
         assert!(next.starts_with("A game begins"), "{next}");
+    }
+
+    #[test]
+    fn a_board_that_nobody_has_yet_waits_for_a_program_only_if_no_engine_plays_there() {
+        for (engine, says) in [
+            (false, "neo      waits for your chess program\n"),
+            (
+                true,
+                "neo      the next game against Stockfish begins soon\n",
+            ),
+        ] {
+            let mut show = Show::new(linked_boards(), engine, false);
+            let neo = Arc::new(Snapshot::new("neo".parse().unwrap()));
+            assert_eq!(show.look(&[neo], |_| None), says);
+        }
     }
 
     #[test]
