@@ -383,7 +383,7 @@ async fn a_client_that_vanishes_loses_the_board() {
 }
 
 #[tokio::test]
-async fn the_board_ready_button_shortens_the_wait() {
+async fn the_board_ready_button_shortens_the_wait_and_says_what_it_confirmed() {
     let folder = House::folder();
     let mut hand = Hand::new(Kind::NovagUcb, folder.path().join("ucb"), true);
     // An hour for the hand: only the button can help.
@@ -396,8 +396,11 @@ async fn the_board_ready_button_shortens_the_wait() {
     gui.hears_of("put the pieces on their starting squares")
         .await;
     gui.says("setoption name Board ready").await;
+    gui.hears_of("ucb: Board ready: the pieces are in place again")
+        .await;
     hand.sees("executed e2e4").await;
     gui.says("setoption name Board ready").await;
+    gui.hears_of("ucb: Board ready: e2e4 executed").await;
     hand.sees("executed e7e5").await;
 }
 

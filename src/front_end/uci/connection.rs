@@ -205,6 +205,7 @@ impl Connection {
                     .info(&format!("debug {}: {event}", state.board));
             }
         }
+        self.session.happened(events, now());
         self.session.snapshot(state, now());
     }
 

@@ -23,7 +23,7 @@ use crate::{
         guidance::in_short,
     },
     front_end::seat::Seat,
-    vocabulary::{Advice, BoardName, ClientId, ClientName, Command, Occasion, Snapshot},
+    vocabulary::{Advice, BoardName, ClientId, ClientName, Command, Event, Occasion, Snapshot},
 };
 
 /// The most moves of an `info … pv` line: a player may play on for as long as an analysis lasts.
@@ -32,6 +32,9 @@ const MAX_PV: usize = 64;
 /// How often a GUI that awaits a move is told why it has not got the board: often enough to be found when somebody looks,
 /// and seldom enough to leave other lines in sight.
 pub const REMINDER: Duration = Duration::from_secs(30);
+
+/// How long after `Board ready` an event of the board is what that confirmed: the board's task answers in its next pass.
+const CONFIRM_WAIT: Duration = Duration::from_secs(1);
 
 /// An action that a session asks for.
 #[derive(Debug)]
@@ -95,6 +98,8 @@ pub struct GuiConversation {
     /// What was last sent, so that nothing is sent twice.
     told: Told,
     advice_due: bool,
+    /// When `Board ready` was pressed, until the GUI is told what that confirmed.
+    pressed: Option<Instant>,
     /// The GUI waits for the board.
     others: Option<Others>,
     life: Life,
@@ -116,6 +121,7 @@ impl GuiConversation {
             debug: false,
             told: Told::default(),
             advice_due: false,
+            pressed: None,
             others: None,
             life: Life::Unknown,
             actions: VecDeque::new(),
@@ -187,6 +193,20 @@ impl GuiConversation {
             },
         ];
         deadlines.into_iter().flatten().min()
+    }
+
+    /// These events happened on the board: tells what `Board ready` confirmed.
+    pub fn happened(&mut self, events: &[Event], now: Instant) {
+        let confirms = |event: &&Event| matches!(event, Event::Executed { .. } | Event::Mended);
+        let Some(event) = events.iter().find(confirms) else {
+            return;
+        };
+        let is_due = |at: Instant| now < at + CONFIRM_WAIT;
+        if self.pressed.take().is_some_and(is_due)
+            && let Some(board) = self.choice.board()
+        {
+            self.info(&format!("{board}: Board ready: {event}"));
+        }
     }
 
     /// Time has passed.
@@ -285,6 +305,7 @@ impl GuiConversation {
         match (name.to_ascii_lowercase().as_str(), value) {
             ("board", Some(value)) => self.choose(value, now),
             ("board ready", _) => {
+                self.pressed = Some(now);
                 self.seat.ready();
                 self.ask();
             }

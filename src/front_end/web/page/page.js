@@ -12,6 +12,8 @@ const LAST_WAIT_MS = 5000;
 const GATHER_MS = 60;
 /** How long a button waits for the second press. */
 const SURE_MS = 4000;
+/** How long after the press of "Board ready" an event is what that confirmed. */
+const CONFIRM_MS = 1000;
 const LAST_EVENT_TEXTS = ["mistake", "mended", "ended", "took-back", "new-game", "disconnected", "answers", "pairing"];
 const NAMES = { p: "pawn", n: "knight", b: "bishop", r: "rook", q: "queen", k: "king" };
 
@@ -218,6 +220,8 @@ class Board {
     this.state = null;
     this.turned = null;
     this.asked = null;
+    this.readyAt = 0;
+    this.confirmed = null;
     const article = $("board").content.firstElementChild.cloneNode(true);
     this.article = article;
     article.id = "board-" + name;
@@ -412,13 +416,23 @@ class Board {
     }
     this.calm(button);
     const said = this.part(".answer");
+    this.readyAt = button.asks === "ready" ? Date.now() : 0;
+    this.confirmed = null;
     try {
       await ask(`boards/${encodeURIComponent(this.name)}/${button.asks}`, button.body);
-      said.textContent = "Done: " + button.words.toLowerCase();
+      // What it confirmed may be told before this answer, or after it.
+      said.textContent = "Done: " + (this.confirmed || button.words.toLowerCase());
     } catch (error) {
       said.textContent = capital(error.message);
     }
     this.changed();
+  }
+
+  /** Says what "Board ready" has confirmed. */
+  confirms(what) {
+    if (Date.now() - this.readyAt > CONFIRM_MS) return;
+    this.confirmed = what;
+    write(this.part(".answer"), "Done: " + what);
   }
 
   calm(button) {
@@ -503,6 +517,7 @@ function told(line) {
   const where = boards.size > 1 ? line.board + ": " : "";
   if (line.event === "moved" && line.san) say(where + spoken(line.san));
   else if (LAST_EVENT_TEXTS.includes(line.event) && line.text) say(where + line.text);
+  if (line.event === "executed" || line.event === "mended") board.confirms(line.text);
   if (line.event === "pairing" && board.state) {
     board.state.pairing = line.pairing;
     board.show();
