@@ -35,6 +35,7 @@ use super::{
     objects::{self, MAX_LINE, Me},
     request::Request,
     session::Outcome,
+    tls,
     token::Token,
 };
 use crate::{
@@ -168,7 +169,7 @@ impl Http {
         // The configuration takes http for this machine only.
         tcp.enforce_http(false);
         let https = HttpsConnectorBuilder::new()
-            .with_webpki_roots()
+            .with_tls_config(tls::settings())
             .https_or_http()
             .enable_http1()
             .wrap_connector(tcp);
@@ -308,7 +309,7 @@ impl Http {
         let Some(token) = &self.token else {
             return Err(Outcome::NoToken);
         };
-        // The library for TLS panics then, and no certificate is valid.
+        // No certificate is valid then.
         if SystemTime::now() < SystemTime::UNIX_EPOCH {
             let why = "the clock of this computer is before 1970: set it";
             return Err(Outcome::Lost(why.to_owned()));
