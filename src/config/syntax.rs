@@ -1,6 +1,6 @@
 //! Mistakes of TOML itself. A parser stops at the first: here each is reported, and the readable rest is still read.
 
-use toml_edit::{ImDocument, Value};
+use toml_edit::{ImDocument, Key, Value};
 
 use super::{
     document::{Document, line_at},
@@ -36,12 +36,10 @@ pub(super) fn mend(text: &str) -> Mended {
         let index = index.min(lines.len().saturating_sub(1));
         let message = error.message().trim().replace('\n', ", ");
         let twice = message.contains(TWICE);
-        let first = first_of(&lines, index).filter(|_| twice);
-        let again = first.is_some();
-        let message = match first {
-            Some(first) => first,
-            None if twice => message,
-            None => format!("this is not TOML: {message}"),
+        let message = if twice {
+            first_of(&lines, index).unwrap_or_else(|| format!("{message}: keep one of them"))
+        } else {
+            format!("this is not TOML: {message}")
         };
         let line = lines.get(index).filter(|_| tries < MAX_MISTAKES);
         tries += 1;
@@ -58,7 +56,7 @@ pub(super) fn mend(text: &str) -> Mended {
         } else if let Some((repaired, problem)) = line.and_then(|line| repaired(line)) {
             mistakes.push((index + 1, problem));
             lines[index] = repaired;
-        } else if line.is_some_and(|line| again && is_head(line)) {
+        } else if line.is_some_and(|line| twice && is_head(line)) {
             // The second may contain what the first one lacks.
             mistakes.push((index + 1, message));
             judged = false;
@@ -84,20 +82,33 @@ fn is_head(line: &str) -> bool {
     line.trim_start().starts_with('[')
 }
 
+/// The names in the head of a table, however they are written, and whether it is repeatable.
+fn names(line: &str) -> Option<(bool, Vec<String>)> {
+    let head = line.trim_start().strip_prefix('[')?;
+    let (is_list, head) = head
+        .strip_prefix('[')
+        .map_or((false, head), |head| (true, head));
+    let (head, _) = head.split_once(']')?;
+    let keys = Key::parse(head).ok()?;
+    Some((
+        is_list,
+        keys.iter().map(|key| key.get().to_owned()).collect(),
+    ))
+}
+
 /// The first line with the same table or key, and what to do.
 fn first_of(lines: &[String], index: usize) -> Option<String> {
     let key = |line: &str| Some(line.split_once('=')?.0.trim().to_owned());
     let line = lines.get(index)?;
     let before = &lines[..index];
     if is_head(line) {
-        let name = |line: &str| line.split_once(']').map(|(name, _)| name.trim().to_owned());
-        let wanted = name(line)?;
-        let first = before
-            .iter()
-            .position(|line| name(line).as_ref() == Some(&wanted))?
-            + 1;
+        let name = names(line)?;
+        let same = |line: &String| names(line).as_ref() == Some(&name);
+        let first = before.iter().position(same)? + 1;
+        let (wanted, _) = line.split_once(']')?;
         return Some(format!(
-            "{wanted}] is in line {first} already: move what stands here up there, and delete this line"
+            "{}] is in line {first} already: move what stands here up there, and delete this line",
+            wanted.trim()
         ));
     }
     let wanted = key(line)?;
@@ -310,6 +321,20 @@ mod tests {
     }
 
     #[test]
+    fn a_table_that_is_there_twice_is_found_however_its_head_is_written() {
+        for text in ["[uci]\n[ uci ]\n", "[uci]\n['uci'] # again\n"] {
+            let (line, told) = &mend(text).mistakes[0];
+            let named = told.contains("is in line 1 already");
+            assert!(*line == 2 && named, "{told}");
+        }
+        let told = &mend("uci = { listen = 1 }\n[uci]\n").mistakes[0].1;
+        assert!(
+            told.ends_with("`uci` in document root: keep one of them"),
+            "{told}"
+        );
+    }
+
+    #[test]
     fn quotes_of_a_printed_text_are_named() {
         let mended = mend("kind = “swpp”\n");
         assert!(
@@ -388,6 +413,11 @@ mod tests {
             ("parking = [8,\n\n[uci]\nlisten = 3 4\n", &[3]),
             ("[uci]\n[uci]\nx = y\n", &[2, 3]),
             ("[uci]\n[uci]\n[[link]]\n[uci]\n[uci]\n", &[2, 4, 5]),
+            // Written in another way.
+            ("[uci]\n[ uci ]\n[web]\n[\"web\"] # x\n", &[2, 4]),
+            ("uci = { listen = 1 }\n[uci]\n[web]\n[web]\n", &[2, 4]),
+            ("[[link]]\n[link]\n[web]\n[web]\n", &[2, 4]),
+            ("[a.b]\nc = { d = 1 }\n[a.b.c]\n[web]\n[web]\n", &[3, 5]),
         ] {
             let mended = mend(text);
             let found: Vec<usize> = mended.mistakes.iter().map(|(line, _)| *line).collect();

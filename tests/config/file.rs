@@ -322,6 +322,8 @@ fn what_was_pasted_from_a_page_or_typed_on_a_phone_is_told_with_its_line_and_wha
         "\u{feff}[uci\n",
         &[&["1: this is not TOML: a bracket or brace is missing: write [uci]"]],
     );
+    // Without a mistake, the mark before it is none.
+    Config::from_text("\u{feff}[uci]\nlisten = \"off\"\n", "marked").unwrap();
     // What stands below is still read.
     refused_for(
         "[uci\nlisten = 3\n",
