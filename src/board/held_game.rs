@@ -119,8 +119,9 @@ pub struct Held {
     /// The board's last list.
     #[serde(skip)]
     list: Vec<Reported>,
-    /// The moves from here on were made by the hand, and no front-end knows them.
-    fresh_from: usize,
+    /// The moves from here on were made by the hand: what is before them was told to the board, or found on it.
+    #[serde(alias = "fresh_from")]
+    by_hand_from: usize,
     /// This many moves stood on the board when it was first asked: it is unknown when they were made.
     found: usize,
     /// A move that was seen being made while nothing was known of the game.
@@ -154,7 +155,7 @@ impl Default for Held {
             base: 0,
             lead: Vec::new(),
             list: Vec::new(),
-            fresh_from: 0,
+            by_hand_from: 0,
             found: 0,
             seen: None,
             grounds: Grounds::Nothing,
@@ -174,7 +175,7 @@ impl Held {
     /// not running.
     pub fn recalled(mut self) -> Self {
         let plies = self.game.len();
-        for number in [&mut self.base, &mut self.fresh_from, &mut self.found] {
+        for number in [&mut self.base, &mut self.by_hand_from, &mut self.found] {
             *number = plies.min(*number);
         }
         self.unconfirmed &= plies > 0;
@@ -192,11 +193,6 @@ impl Held {
     /// Whether the moves of the game are known to have been made: it is on the board, or it was when the daemon ended.
     pub fn has_been_made(&self) -> bool {
         self.certainty == Certainty::Sure || self.is_remembered()
-    }
-
-    /// A front-end may have lost the moves from here on: the one that was told them asks again.
-    pub fn reopen(&mut self, plies: usize) {
-        self.fresh_from = self.fresh_from.min(plies);
     }
 
     /// The game.
@@ -230,12 +226,12 @@ impl Held {
     }
 
     /// A client states its game on a board whose game is a guess: one that has all these moves proves it, or all but so
-    /// many of the last, if these are new to every client; any other one ends it. A guess without a move is proved by
+    /// many of the last, if these are `news` to every client; any other one ends it. A guess without a move is proved by
     /// any game from the start: a hand that moves at the same moment is not asked to put its piece back. `true` if it is
     /// proved.
-    pub fn prove_guess(&mut self, target: &Game, beyond: usize) -> bool {
+    pub fn prove_guess(&mut self, target: &Game, beyond: usize, news: bool) -> bool {
         let (held, plies) = (&self.game, target.len());
-        let is_answered = self.fresh_from <= plies && held.len() <= plies + beyond;
+        let is_answered = news && held.len() <= plies + beyond;
         let proved = target.continues(held) || is_answered && held.continues(target);
         if proved {
             self.grounds = Grounds::Proof;
@@ -274,9 +270,9 @@ impl Held {
         self.base
     }
 
-    /// The ply from which on the moves are the hand's and unknown to every front-end.
-    pub fn fresh_from(&self) -> usize {
-        self.fresh_from
+    /// The ply from which on the moves were made by the hand.
+    pub fn by_hand_from(&self) -> usize {
+        self.by_hand_from
     }
 
     /// Whether the first move after this many plies was found on the board, so that it is unknown when it was made.
@@ -324,7 +320,7 @@ impl Held {
 
     /// The board holds exactly this game: it was told so, or reported it.
     pub fn replace(&mut self, game: Game) {
-        self.fresh_from = game.len();
+        self.by_hand_from = game.len();
         self.found = 0;
         self.base = game.len();
         self.lead.clear();
@@ -423,15 +419,15 @@ impl Held {
         self.certainty = Certainty::Lost;
     }
 
-    /// Front-ends know the first `plies` moves, or have given up their claim to them.
-    pub fn known_to_front_ends(&mut self, plies: usize) {
-        self.fresh_from = self.fresh_from.max(plies.min(self.game.len()));
+    /// The first `plies` moves were not made by the hand: they were told to the board.
+    pub fn told(&mut self, plies: usize) {
+        self.by_hand_from = self.by_hand_from.max(plies.min(self.game.len()));
     }
 
     /// A move was shown and taken over by the board. An illegal one puts the game in doubt.
     pub fn shown(&mut self, m: Move) {
         if self.game.push(m) {
-            self.fresh_from = self.game.len();
+            self.by_hand_from = self.game.len();
             self.unconfirmed = true;
             self.listed = None;
             self.misplaced = None;
@@ -468,7 +464,7 @@ impl Held {
         let gone = self.base.saturating_sub(self.game.len());
         self.base -= gone;
         self.lead.truncate(self.lead.len().saturating_sub(gone));
-        self.fresh_from = self.fresh_from.min(self.game.len());
+        self.by_hand_from = self.by_hand_from.min(self.game.len());
         self.found = self.found.min(self.game.len());
         self.confirm();
         last
@@ -688,9 +684,9 @@ impl Held {
 
     /// The game is now `found`: its moves beyond the held game were played by the hand, unseen.
     pub fn adopt(&mut self, found: Game) {
-        (self.fresh_from, self.found) = match found.common_plies(&self.game) {
+        (self.by_hand_from, self.found) = match found.common_plies(&self.game) {
             Some(common) if self.is_known() => {
-                (self.fresh_from.min(common), self.found.min(common))
+                (self.by_hand_from.min(common), self.found.min(common))
             }
             // Nothing was known: the last move may have been made while we were away, the game was not.
             _ => {
@@ -797,7 +793,7 @@ impl Held {
                     if self.list.is_empty() {
                         // It was in the position that the board was given: the hand did not make it there.
                         self.base = self.game.len();
-                        self.fresh_from = self.base;
+                        self.by_hand_from = self.base;
                     }
                 }
                 self.begin_record(next);

@@ -26,6 +26,8 @@ pub enum Plan {
 /// The circumstances of a plan.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Circumstances {
+    /// What the board holds after the target was made by the hand, and no front-end knows it: it is the awaited answer.
+    pub answered: bool,
     /// A new game was announced: do not take the old one back move by move.
     pub new_game: bool,
     /// The board has refused a set-up before.
@@ -62,7 +64,7 @@ pub fn plan(held: &Held, target: &Game, board: Capabilities, given: Circumstance
     if let Some(common) = game.common_plies(target).filter(|_| known) {
         let back = game.len() - common;
         let forward = target.len() - common;
-        if forward == 0 && (back == 0 || held.fresh_from() <= target.len()) {
+        if forward == 0 && (back == 0 || given.answered) {
             return Plan::There;
         }
         if given.forgotten {
@@ -148,12 +150,17 @@ mod tests {
         let mut held = Held::default();
         held.replace(Game::standard());
         held.adopt(game(moves));
-        held.known_to_front_ends(usize::MAX);
+        held.told(usize::MAX);
         held
     }
 
     fn next(held: &Held, target: &str, board: Capabilities) -> Plan {
-        plan(held, &game(target), board, Circumstances::default())
+        let target = game(target);
+        let given = Circumstances {
+            answered: held.by_hand_from() <= target.len(),
+            ..Circumstances::default()
+        };
+        plan(held, &target, board, given)
     }
 
     #[test]
@@ -240,7 +247,7 @@ mod tests {
             crate::vocabulary::Reported::squares(shakmaty::Square::E2, shakmaty::Square::E4, None);
         held.hand_moved(reported, shakmaty::Role::Queen);
         assert_eq!(next(&held, "", CITRINE), Plan::There);
-        held.known_to_front_ends(1);
+        held.told(1);
         assert!(matches!(
             next(&held, "", CITRINE),
             Plan::Do(Step::TakeBack(_))

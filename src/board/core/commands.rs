@@ -41,7 +41,7 @@ impl Core {
                 client,
                 number,
                 answer,
-            } => (self.claims).take(client, number, answer, self.held.game()),
+            } => (self.claims).take(client, number, answer, &self.held),
             _ => false,
         };
         if is_taken {
@@ -93,8 +93,7 @@ impl Core {
     /// A client says something else than that it has taken the answer it was given: it may not have seen it. What it says
     /// comes first; if it still awaits that answer then, it is given it again.
     fn withdraw(&mut self, client: ClientId) {
-        if let Some(plies) = self.claims.withdraw(client) {
-            self.held.reopen(plies);
+        if self.claims.withdraw(client) {
             self.tell_target();
         }
     }
@@ -122,12 +121,8 @@ impl Core {
             None => game,
         };
         let game = game.before_double_step();
-        if let Some(plies) = self.claims.adopt(client, &label, &game) {
-            self.held.reopen(plies);
-        }
-        let fresh_from = self.held.fresh_from();
-        let claims = &mut self.claims;
-        let changed = claims.state(client, label, number, game, occasion, fresh_from);
+        self.claims.adopt(client, &label, &game);
+        let changed = self.claims.state(client, label, number, game, occasion);
         if self.claims.has(client) {
             self.target_stated(changed);
         }
@@ -135,7 +130,7 @@ impl Core {
     }
 
     fn awaits(&mut self, client: ClientId, on: bool) {
-        if self.claims.set_awaiting(client, on) {
+        if self.claims.set_awaiting(client, on, &self.held) {
             self.target_stated(true);
         }
         if on && self.claims.has(client) {
@@ -160,8 +155,8 @@ impl Core {
     }
 
     fn refuses(&mut self, now: Instant, client: ClientId, number: u64) {
-        if self.claims.refuse(client, number) {
-            self.held.known_to_front_ends(self.held.game().len());
+        let plies = self.held.game().len();
+        if self.claims.refuse(client, number, plies) {
             self.waits.after_hand(now, Duration::ZERO);
         }
     }
@@ -236,10 +231,9 @@ impl Core {
     pub(super) fn forget_old_game(&mut self) {
         if self.leading.is_new_game() {
             let plies = self.held.game().len();
-            self.held.known_to_front_ends(plies);
-            self.claims.forget_answers();
-            // What is played from now on answers every client that awaits it there.
-            self.taken_back_to(plies);
+            if self.claims.begin_anew(plies) {
+                self.tell_target();
+            }
         }
     }
 
@@ -308,7 +302,8 @@ impl Core {
         let Some(target) = self.claims.target().filter(|_| self.held.is_guess()) else {
             return;
         };
-        if self.held.prove_guess(target, MOVES_BEFORE) {
+        let news = self.news_from() <= target.len();
+        if self.held.prove_guess(target, MOVES_BEFORE, news) {
             self.leading.begun();
         } else {
             self.driver.assume(None);
@@ -322,7 +317,7 @@ impl Core {
             .claims
             .target()
             .and_then(|target| target.common_plies(held));
-        self.held.fresh_from() > 0 && common == Some(0)
+        self.news_from() > 0 && common == Some(0)
     }
 
     pub(super) fn tell_target(&mut self) {
@@ -330,12 +325,17 @@ impl Core {
         self.event(Event::Target { game });
     }
 
+    /// The ply from which on what the board holds was made by the hand, and is known to no front-end.
+    pub(super) fn news_from(&self) -> usize {
+        self.held.by_hand_from().max(self.claims.known())
+    }
+
     /// Front-ends know the moves that the target shares with the held game.
     pub(super) fn front_ends_know(&mut self) {
         if let Some(target) = self.claims.target()
             && let Some(common) = target.common_plies(self.held.game())
         {
-            self.held.known_to_front_ends(common);
+            self.claims.know(common);
         }
     }
 

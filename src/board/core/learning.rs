@@ -31,7 +31,7 @@ impl Core {
         if self.held.is_opening_in_doubt() || self.listed != Listed::Followed {
             self.driver.look(now);
         }
-        self.learned(before);
+        self.learned(&held);
         if self.held.game().is_empty() && self.held.game().is_standard() {
             self.went_to_start(held);
         }
@@ -45,7 +45,8 @@ impl Core {
         }
         // A board that cannot report its game is assumed to hold what we know.
         self.held.assure();
-        self.learned(self.held.game().len());
+        let held = self.held.game().clone();
+        self.learned(&held);
         if self.held.is_opening_in_doubt() {
             self.driver.look(now);
         }
@@ -103,9 +104,7 @@ impl Core {
         let targets: Vec<&Game> = self.claims.target().into_iter().collect();
         match self.held.see(board, turn, &targets) {
             Seen::Followed => {
-                self.learned(held.len());
-                self.claims
-                    .stepped(self.held.game(), self.held.fresh_from());
+                self.learned(&held);
                 if self.claims.target() == Some(self.held.game()) {
                     // Also if the player was asked to set it up by hand.
                     self.leading.set_up();
@@ -137,13 +136,16 @@ impl Core {
         }
     }
 
-    /// The game was learned from the board; its moves beyond `before` plies are new.
-    fn learned(&mut self, before: usize) {
+    /// The game was learned from the board; its moves beyond those known before are new.
+    fn learned(&mut self, known: &Game) {
+        let before = known.len();
+        let common = known.common_plies(self.held.game()).unwrap_or(0);
         self.published.changed();
         if self.held.game().len() != before {
             self.verdict.doubt();
         }
         self.deviation.mended();
+        self.claims.unknown_from(common);
         self.front_ends_know();
         let news = self.held.game().moves().get(before).copied();
         let sent = self.current_step.take_sent();
@@ -151,15 +153,14 @@ impl Core {
         let arrived = sent.is_some() && news.map(|m| (before, m)) == sent;
         let reached = if arrived { before + 1 } else { 0 };
         if arrived {
-            self.held.known_to_front_ends(reached);
-            self.claims.stepped(self.held.game(), reached);
+            self.held.told(reached);
         }
         if self.held.game().len() > before {
             // Played unseen, perhaps before the new game was announced.
             self.forget_old_game();
         }
         // It may have replaced a move that clients knew.
-        self.taken_back_to(self.held.fresh_from());
+        self.taken_back_to(self.news_from());
         let game = self.held.game();
         // What the target has was shown and its echo was lost. The rest is the hand's.
         let shown = self

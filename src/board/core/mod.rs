@@ -296,7 +296,7 @@ fn labels<'a>(claims: impl Iterator<Item = &'a Claim>) -> Vec<ClientName> {
 /// What the hand has played in the last position of a client's game.
 fn answer_to<'a>(held: &'a Held, claim: &Claim) -> &'a [Move] {
     if held.has_been_made() {
-        claim.answer(held.game())
+        claim.answer(held)
     } else {
         &[]
     }

@@ -154,6 +154,7 @@ impl Core {
     pub(super) fn guess_start(&mut self) {
         let begun = !self.held.game().is_empty();
         self.held.guess();
+        self.taken_back_to(0);
         self.deviation.mended();
         self.published.changed();
         if begun {
@@ -244,9 +245,8 @@ impl Core {
             self.ask_hand(&step);
         }
         let target = self.claims.target().filter(|_| self.leading.leads());
-        let fresh_from = self.held.fresh_from();
-        let goes_on =
-            |target: &Game| self.held.game().continues(target) && fresh_from <= target.len();
+        let news = self.news_from();
+        let goes_on = |target: &Game| self.held.game().continues(target) && news <= target.len();
         if target.is_some_and(goes_on) {
             // The new game that was announced is under way.
             self.leading.begun();

@@ -69,7 +69,7 @@ impl Core {
     fn with_answer<'a>(&'a self, target: &'a Game) -> &'a Game {
         let held = &self.held;
         let unsure = held.certainty() == Certainty::Unsure && held.has_been_made();
-        let is_answer = held.game().continues(target) && held.fresh_from() <= target.len();
+        let is_answer = held.game().continues(target) && self.news_from() <= target.len();
         if unsure && is_answer {
             held.game()
         } else {
@@ -81,6 +81,7 @@ impl Core {
         let beginning = self.claims.occasion().beginning(target.turn());
         let at_start = self.held.game().is_empty() && self.held.game().is_standard();
         Circumstances {
+            answered: self.news_from() <= target.len(),
             new_game: self.leading.is_new_game(),
             afresh: at_start && target.is_standard() && !self.driver.knows_of(beginning),
             forgotten: self.has_left(target),

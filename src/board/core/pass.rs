@@ -36,7 +36,7 @@ impl Core {
                 self.taken_back_to(self.held.game().len());
             }
             self.meet();
-            let fresh = self.held.fresh_from() < self.held.game().len();
+            let fresh = self.news_from() < self.held.game().len();
             if !self.driver.follow(now, self.held.game(), fresh) {
                 break;
             }
@@ -49,10 +49,8 @@ impl Core {
         // Not while the board is asked: it may hold more than is known, or less.
         let known = self.held.certainty() == Certainty::Sure && !self.driver.is_asked();
         let on_the_way = self.driver.stepping();
-        let held = &self.held;
-        let found = |plies| held.is_found(plies);
-        if known && self.claims.meet(held.game(), on_the_way, found) {
-            self.held.known_to_front_ends(self.held.game().len());
+        if known {
+            self.claims.meet(&self.held, on_the_way);
         }
     }
 
@@ -62,7 +60,7 @@ impl Core {
         if !self.held.has_been_made() {
             return;
         }
-        let Some(goes_on) = self.claims.give(self.held.game()) else {
+        let Some(goes_on) = self.claims.give(&self.held) else {
             return;
         };
         self.published.changed();

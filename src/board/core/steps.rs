@@ -79,7 +79,7 @@ impl Core {
     pub(super) fn tell_position(&mut self, now: Instant) {
         let held = self.held.game();
         let game = match self.claims.target() {
-            Some(target) if held.continues(target) && self.held.fresh_from() <= target.len() => {
+            Some(target) if held.continues(target) && self.news_from() <= target.len() => {
                 held.clone()
             }
             Some(target) => target.clone(),
@@ -138,8 +138,6 @@ impl Core {
         }
         // The hand's next reaction may be known at once.
         self.taken_back_to(self.held.game().len());
-        self.claims
-            .stepped(self.held.game(), self.held.fresh_from());
         self.front_ends_know();
     }
 

@@ -1,0 +1,211 @@
+//! One client's claim to the board.
+
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+use shakmaty::Role;
+
+use super::{AWAY, IDLE, LOOKS_ON, OVER, answers::Answer};
+use crate::{
+    chess::game::Game,
+    vocabulary::{ClientId, ClientName, Occasion},
+};
+
+/// Whether a client has the board, and what it does there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Place {
+    /// It waits for the board.
+    Waits,
+    /// It was put out of its game, and has not begun another.
+    PutOut,
+    /// It has the board, and has not awaited the hand since it got it.
+    LooksOn,
+    /// It has awaited the hand since it got the board; this many others had before.
+    Plays(u64),
+    /// Its game is over: it has the board only until the last move is shown.
+    Ends,
+}
+
+/// Whether a client is connected.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Presence {
+    /// It is.
+    Here,
+    /// It is not, but may come back.
+    Away,
+    /// It had the board when the daemon ended, and has not come back yet.
+    #[default]
+    Returns,
+}
+
+/// What a client asks of the hand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "bool", into = "bool")]
+pub(super) enum Wish {
+    /// Nothing.
+    Nothing,
+    /// A move.
+    Move,
+    /// A move, which it takes when it stops: until then it only analyses.
+    Analysis,
+}
+
+impl From<bool> for Wish {
+    fn from(awaits: bool) -> Self {
+        if awaits { Self::Move } else { Self::Nothing }
+    }
+}
+
+impl From<Wish> for bool {
+    fn from(wish: Wish) -> Self {
+        wish != Wish::Nothing
+    }
+}
+
+/// Since when a client has done nothing at the board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "bool", into = "bool")]
+pub(super) enum Rest {
+    /// It has just done something.
+    Stirs,
+    /// Since then.
+    Since(Instant),
+    /// For so long, or by its own word, that it has the board only until another client awaits a move there.
+    MakesWay,
+}
+
+impl From<bool> for Rest {
+    fn from(makes_way: bool) -> Self {
+        if makes_way {
+            Self::MakesWay
+        } else {
+            Self::Stirs
+        }
+    }
+}
+
+impl From<Rest> for bool {
+    fn from(rest: Rest) -> Self {
+        rest == Rest::MakesWay
+    }
+}
+
+/// One client's claim to the board.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Claim {
+    /// Its identity.
+    pub client: ClientId,
+    /// Its name in messages.
+    pub label: ClientName,
+    /// The client's number for its target.
+    pub number: u64,
+    /// The game it follows.
+    pub game: Game,
+    /// The purpose of the game.
+    pub(super) occasion: Occasion,
+    #[serde(alias = "seat")]
+    pub(super) place: Place,
+    #[serde(skip)]
+    pub(super) presence: Presence,
+    #[serde(rename = "awaiting")]
+    pub(super) wish: Wish,
+    #[serde(rename = "makes_way")]
+    pub(super) rest: Rest,
+    /// It begins a new game when it leads.
+    pub(super) begins: bool,
+    #[serde(default)]
+    pub(super) answer: Answer,
+    /// What a pawn becomes where the board cannot tell.
+    #[serde(with = "role")]
+    pub(super) promotion: Role,
+}
+
+/// A role is kept as its letter.
+mod role {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+    use shakmaty::Role;
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+    pub fn serialize<S: Serializer>(role: &Role, serializer: S) -> Result<S::Ok, S::Error> {
+        role.char().serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Role, D::Error> {
+        let letter = char::deserialize(deserializer)?;
+        Role::from_char(letter).ok_or_else(|| de::Error::custom("not a piece"))
+    }
+}
+
+impl Claim {
+    /// Whether it has the board; otherwise it waits for it.
+    pub fn is_joined(&self) -> bool {
+        !matches!(self.place, Place::Waits | Place::PutOut)
+    }
+
+    /// Whether it was put out, and gets the board again only for a new game.
+    pub fn is_put_out(&self) -> bool {
+        self.place == Place::PutOut
+    }
+
+    /// Whether it awaits a move of the hand.
+    pub(super) fn awaits(&self) -> bool {
+        self.wish != Wish::Nothing
+    }
+
+    /// Whether it has the board for itself.
+    pub(super) fn is_alone(&self) -> bool {
+        matches!(self.place, Place::LooksOn | Place::Plays(_)) && self.label == ClientName::Lichess
+    }
+
+    /// Whether it is a chess program.
+    pub(super) fn is_program(&self) -> bool {
+        matches!(self.label, ClientName::Program(_))
+    }
+
+    /// Whether it has the board only until another client wants it.
+    pub(super) fn lets_others(&self) -> bool {
+        self.rest == Rest::MakesWay || self.place == Place::Ends
+    }
+
+    /// Whether it may have to make way when it does nothing for a time.
+    pub(super) fn may_have_to_go(&self) -> bool {
+        self.is_joined() && self.rest != Rest::MakesWay && !self.is_alone()
+    }
+
+    /// It was put out, and may have the board again.
+    pub(super) fn forgive(&mut self) {
+        if self.is_put_out() {
+            self.place = Place::Waits;
+        }
+    }
+
+    /// How long it keeps the board without any activity. `over`: the game on the board has ended.
+    pub(super) fn patience(&self, over: bool) -> Duration {
+        match self.place {
+            _ if self.presence == Presence::Away => AWAY,
+            _ if over && self.is_program() => OVER,
+            Place::Plays(_) => IDLE,
+            Place::LooksOn | Place::Waits | Place::PutOut | Place::Ends => LOOKS_ON,
+        }
+    }
+
+    /// It does something.
+    pub(super) fn stirs(&mut self) {
+        self.rest = Rest::Stirs;
+    }
+
+    /// Whether a game is a new one for a client that was put out of its own.
+    pub(super) fn is_new(&self, game: &Game) -> bool {
+        !game.continues(&self.game) && matches!(game.common_plies(&self.game), None | Some(0))
+    }
+
+    /// Whether it has played on the board longer than a client in this place.
+    pub(super) fn is_before(&self, place: Place) -> bool {
+        match (self.place, place) {
+            (Place::Plays(mine), Place::Plays(other)) => mine < other,
+            (Place::Plays(_), _) => true,
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! What becomes of claims when the daemon is started again: who had the board has it still, and has to come back.
+
+use serde::Serializer;
+
+use super::{Claim, Claims, Presence, answers::is_next};
+use crate::{
+    chess::game::Game,
+    vocabulary::{ClientId, ClientName},
+};
+
+/// Clients of one board that are saved for a restart: those that have it. There are seldom more than two.
+pub const MAX_KEPT: usize = 8;
+
+/// Kept for a restart are the clients that have the board.
+pub(super) fn holders<S: Serializer>(all: &[Claim], serializer: S) -> Result<S::Ok, S::Error> {
+    let holders = all.iter().filter(|claim| claim.is_joined());
+    serializer.collect_seq(holders.take(MAX_KEPT))
+}
+
+impl Claim {
+    /// Whether a client of this name that states this game is the one that had this claim before a restart. A program
+    /// has another port then: it is known by its address and its game, which it continues, took back, or has left
+    /// meanwhile for a new one that it announces.
+    fn is_of(&self, label: &ClientName, game: &Game, begins: bool) -> bool {
+        match (&self.label, label) {
+            (ClientName::Program(was), ClientName::Program(is)) => {
+                let related = game.continues(&self.game) || self.game.continues(game);
+                was.ip() == is.ip() && (begins || related)
+            }
+            // A page states the position on its board, and takes the place of the page before it.
+            (ClientName::LiveChess(was), ClientName::LiveChess(is)) => was.ip() == is.ip(),
+            (was, is) => was == is,
+        }
+    }
+
+    fn returns(&self) -> bool {
+        self.presence == Presence::Returns
+    }
+}
+
+impl Claims {
+    /// Restores saved claims after a restart of the daemon.
+    pub fn recalled(mut self) -> Self {
+        self.all.retain(Claim::is_joined);
+        self.all.truncate(MAX_KEPT);
+        for claim in &mut self.all {
+            claim.presence = Presence::Returns;
+        }
+        if self.all.is_empty() {
+            self.target = None;
+        }
+        self
+    }
+
+    /// Whether a client that had the board before a restart has not come back yet.
+    pub fn awaits_return(&self) -> bool {
+        self.all.iter().any(Claim::returns)
+    }
+
+    /// Clients that have not come back by now have left, as after a lost connection. `true` if the board's target changed.
+    pub fn release_absent(&mut self) -> bool {
+        let mut changed = false;
+        while let Some(claim) = self.all.iter_mut().find(|claim| claim.returns()) {
+            let client = claim.client;
+            changed |= self.remove(client, true);
+        }
+        changed
+    }
+
+    /// A client that has kept its number through a restart is back. `true` if it has a claim.
+    pub fn is_back(&mut self, client: ClientId) -> bool {
+        let claim = self.get(client);
+        let claim = claim.map(|claim| {
+            if claim.returns() {
+                claim.presence = Presence::Here;
+            }
+        });
+        claim.is_some()
+    }
+
+    /// A client that may have had the board before a restart states this game: it takes its claim over.
+    ///
+    /// One that states the very game it was given an answer to has not received that answer, which is still to be given.
+    pub fn adopt(&mut self, client: ClientId, label: &ClientName, game: &Game) {
+        let begins = self.announced.contains(&client);
+        let is_known = self.all.iter().any(|claim| claim.client == client);
+        let mut kept = self.all.iter_mut().filter(|claim| claim.returns());
+        let Some(claim) = kept.find(|claim| {
+            claim.client == client || !is_known && claim.is_of(label, game, begins)
+        }) else {
+            return;
+        };
+        claim.client = client;
+        claim.label = label.clone();
+        claim.presence = Presence::Here;
+        let target = self.target.as_ref();
+        let lost = target.is_some_and(|target| is_next(target, &claim.game));
+        if !begins && lost && claim.game == *game {
+            self.target = Some(game.clone());
+            self.known = self.known.min(game.len());
+        }
+    }
+}
