@@ -195,9 +195,6 @@ fn play(state: &str, moves: &[String]) -> (Vec<Duration>, u64) {
         board.sends(line.as_bytes());
         gui.hears("bestmove");
         times.push(begin.elapsed());
-        if std::env::var_os("BENCH_TRACE").is_some() {
-            eprintln!("{m}");
-        }
         stated = format!("{stated} {m}");
         gui.says(&format!("{stated}\ngo\n"));
         gui.hears("to move");
