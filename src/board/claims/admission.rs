@@ -11,9 +11,8 @@ use crate::vocabulary::{ClientId, ClientName};
 impl Claims {
     /// Time has passed. `true` if a client makes way now: [`Self::admit_waiting`] says for which.
     pub fn pass(&mut self, now: Instant) -> bool {
-        let over = |since: Instant, patience: Duration| {
-            now.saturating_duration_since(since) >= patience
-        };
+        let over =
+            |since: Instant, patience: Duration| now.saturating_duration_since(since) >= patience;
         let is_over = |kept: &mut KeptForAddress| over(*kept.since.get_or_insert(now), AWAY);
         let mut makes_way = self.kept.take_if(is_over).is_some();
         for claim in &mut self.all {

@@ -85,9 +85,9 @@ impl Claims {
         let begins = self.announced.contains(&client);
         let is_known = self.all.iter().any(|claim| claim.client == client);
         let mut kept = self.all.iter_mut().filter(|claim| claim.returns());
-        let Some(claim) = kept.find(|claim| {
-            claim.client == client || !is_known && claim.is_of(label, game, begins)
-        }) else {
+        let Some(claim) = kept
+            .find(|claim| claim.client == client || !is_known && claim.is_of(label, game, begins))
+        else {
             return;
         };
         claim.client = client;

@@ -238,7 +238,10 @@ fn a_client_that_is_away_keeps_the_board_until_somebody_wants_it() {
     assert!(state(&mut claims, BLACK, "d2d4"));
     assert!(claims.has(BLACK) && !claims.has(WHITE));
     claims.set_away(WHITE, false);
-    assert!(!claims.set_awaiting(WHITE, true, &Held::default()), "it waits now");
+    assert!(
+        !claims.set_awaiting(WHITE, true, &Held::default()),
+        "it waits now"
+    );
     claims.set_away(BLACK, true);
     assert!(claims.admit_waiting());
     assert!(claims.has(WHITE));
