@@ -142,7 +142,7 @@ impl Output {
             }
         }
         // A file: it has no reader that could leave.
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 }
 

@@ -597,7 +597,7 @@ impl Simulation {
             }
             sender.send(input).unwrap();
         });
-        self.child.stdin = Some(taken.recv_timeout(PATIENCE).expect("it takes no orders"));
+        self.child.stdin = Some(taken.recv_timeout(PATIENCE).unwrap());
     }
 }
 

@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn after_the_last_time_that_can_be_kept_a_game_has_another_identity() {
-        let last = SystemTime::UNIX_EPOCH + Duration::from_secs(i64::MAX as u64);
+        let last = SystemTime::UNIX_EPOCH + Duration::from_secs(i64::MAX.unsigned_abs());
         let kept = serde_json::json!({"game": game(LONG), "since": last});
         let mut identity: Identity = serde_json::from_value(kept).unwrap();
         assert_eq!(identity.since(), Some(last));
