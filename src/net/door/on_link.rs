@@ -3,7 +3,7 @@
 //! At home these are global: each machine has an address of the internet, with the network in its first 64 bits. They are
 //! read anew each time, for a provider may change them overnight.
 //!
-//! An address that a router has lent (DHCPv6) has no network of its own: its length is 128. The network is then known from the
+//! An address that a router has lent (`DHCPv6`) has no network of its own: its length is 128. The network is then known from the
 //! routes: one that leads straight to a link and has the address in it.
 
 use std::{fs, net::Ipv6Addr};
