@@ -315,10 +315,8 @@ impl Claims {
 
     /// A client that awaits a move only analyses.
     pub fn analyse(&mut self, client: ClientId) {
-        if let Some(claim) = self.get(client) {
-            if claim.awaits() {
-                claim.wish = Wish::Analysis;
-            }
+        if let Some(claim) = self.get(client).filter(|claim| claim.awaits()) {
+            claim.wish = Wish::Analysis;
         }
     }
 
