@@ -275,6 +275,11 @@ impl Held {
         self.by_hand_from
     }
 
+    /// The moves from here on were made by the hand, although the board may have been told of them since.
+    pub fn made_from(&mut self, plies: usize) {
+        self.by_hand_from = self.by_hand_from.min(plies);
+    }
+
     /// Whether the first move after this many plies was found on the board, so that it is unknown when it was made.
     pub fn is_found(&self, plies: usize) -> bool {
         plies < self.found

@@ -156,7 +156,7 @@ impl Claims {
 
     /// These clients lose the board. One whose game is over leaves.
     pub(super) fn stand_up(&mut self, place: Place, which: impl Fn(&Claim) -> bool) {
-        let leaves = |claim: &Claim| claim.place == Place::Ends && which(claim);
+        let leaves = |claim: &Claim| claim.ends() && which(claim);
         self.all.retain(|claim| !leaves(claim));
         for claim in &mut self.all {
             if claim.is_joined() && which(claim) {

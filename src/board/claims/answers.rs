@@ -136,11 +136,9 @@ impl Claims {
         })
     }
 
-    /// What a client was given and has not taken is still to be given. `false` if there is nothing.
-    pub fn withdraw(&mut self, client: ClientId) -> bool {
-        let Some(claim) = self.get(client).filter(|claim| claim.answer.given) else {
-            return false;
-        };
+    /// What a client was given and has not taken is still to be given: the plies of its game are returned.
+    pub fn withdraw(&mut self, client: ClientId) -> Option<usize> {
+        let claim = self.get(client).filter(|claim| claim.answer.given)?;
         claim.withdraw();
         let game = claim.game.clone();
         self.known = self.known.min(game.len());
@@ -155,7 +153,7 @@ impl Claims {
                 target.pop();
             }
         }
-        true
+        Some(game.len())
     }
 
     /// A client was told the answer to its target, which extends its game. `true` if the target changed.

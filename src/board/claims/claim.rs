@@ -23,19 +23,20 @@ pub(super) enum Place {
     LooksOn,
     /// It has awaited the hand since it got the board; this many others had before.
     Plays(u64),
-    /// Its game is over: it has the board only until the last move is shown.
-    Ends,
+    /// Its game is over: it has the board only until the last move is shown. So many others had played before it, if it
+    /// did.
+    Ends(Option<u64>),
 }
 
 /// Whether a client is connected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Presence {
     /// It is.
+    #[default]
     Here,
     /// It is not, but may come back.
     Away,
     /// It had the board when the daemon ended, and has not come back yet.
-    #[default]
     Returns,
 }
 
@@ -163,9 +164,14 @@ impl Claim {
         matches!(self.label, ClientName::Program(_))
     }
 
+    /// Whether its game is over.
+    pub(super) fn ends(&self) -> bool {
+        matches!(self.place, Place::Ends(_))
+    }
+
     /// Whether it has the board only until another client wants it.
     pub(super) fn lets_others(&self) -> bool {
-        self.rest == Rest::MakesWay || self.place == Place::Ends
+        self.rest == Rest::MakesWay || self.ends()
     }
 
     /// Whether it may have to make way when it does nothing for a time.
@@ -186,7 +192,7 @@ impl Claim {
             _ if self.presence == Presence::Away => AWAY,
             _ if over && self.is_program() => OVER,
             Place::Plays(_) => IDLE,
-            Place::LooksOn | Place::Waits | Place::PutOut | Place::Ends => LOOKS_ON,
+            Place::LooksOn | Place::Waits | Place::PutOut | Place::Ends(_) => LOOKS_ON,
         }
     }
 

@@ -131,7 +131,7 @@ impl Claims {
 
     /// Whether a client has the board only until the last move of its game is shown.
     pub fn ends(&self) -> bool {
-        self.holders().any(|claim| claim.place == Place::Ends)
+        self.holders().any(Claim::ends)
     }
 
     /// The clients that wait for the board.
@@ -226,8 +226,8 @@ impl Claims {
             if claim.is_new(&game) {
                 claim.forgive();
             }
-            if claim.place == Place::Ends {
-                claim.place = Place::LooksOn;
+            if let Place::Ends(played) = claim.place {
+                claim.place = played.map_or(Place::LooksOn, Place::Plays);
             }
             claim.number = number;
             // An engine tells its name only when it has been started.
@@ -282,7 +282,10 @@ impl Claims {
     /// The game of a client that has the board is over.
     pub fn finish(&mut self, client: ClientId) {
         if let Some(claim) = self.get(client).filter(|claim| claim.is_joined()) {
-            claim.place = Place::Ends;
+            claim.place = Place::Ends(match claim.place {
+                Place::Plays(before) => Some(before),
+                _ => None,
+            });
             claim.wish = Wish::Nothing;
         }
     }
@@ -290,7 +293,7 @@ impl Claims {
     /// The board has reached its target: clients whose game is over leave. `true` if the board's target changed.
     pub fn leave_finished(&mut self) -> bool {
         let before = self.all.len();
-        self.all.retain(|claim| claim.place != Place::Ends);
+        self.all.retain(|claim| !claim.ends());
         before != self.all.len() && self.admit_waiting()
     }
 

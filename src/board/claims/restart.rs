@@ -80,24 +80,25 @@ impl Claims {
 
     /// A client that may have had the board before a restart states this game: it takes its claim over.
     ///
-    /// One that states the very game it was given an answer to has not received that answer, which is still to be given.
-    pub fn adopt(&mut self, client: ClientId, label: &ClientName, game: &Game) {
+    /// One that states the very game it was given an answer to has not received that answer, which is still to be given: the
+    /// plies of that game are returned.
+    pub fn adopt(&mut self, client: ClientId, label: &ClientName, game: &Game) -> Option<usize> {
         let begins = self.announced.contains(&client);
         let is_known = self.all.iter().any(|claim| claim.client == client);
         let mut kept = self.all.iter_mut().filter(|claim| claim.returns());
-        let Some(claim) = kept
-            .find(|claim| claim.client == client || !is_known && claim.is_of(label, game, begins))
-        else {
-            return;
-        };
+        let claim = kept.find(|claim| {
+            claim.client == client || !is_known && claim.is_of(label, game, begins)
+        })?;
         claim.client = client;
         claim.label = label.clone();
         claim.presence = Presence::Here;
         let target = self.target.as_ref();
         let lost = target.is_some_and(|target| is_next(target, &claim.game));
-        if !begins && lost && claim.game == *game {
-            self.target = Some(game.clone());
-            self.known = self.known.min(game.len());
+        if begins || !lost || claim.game != *game {
+            return None;
         }
+        self.target = Some(game.clone());
+        self.known = self.known.min(game.len());
+        Some(game.len())
     }
 }

@@ -122,6 +122,18 @@ fn who_only_looks_on_does_not_take_the_board_from_who_plays() {
 }
 
 #[test]
+fn who_came_first_begins_the_next_game_though_its_last_one_has_ended() {
+    let mut claims = Claims::default();
+    for client in [WHITE, BLACK] {
+        state(&mut claims, client, "e2e4");
+        claims.set_awaiting(client, true, &Held::default());
+    }
+    claims.finish(WHITE);
+    assert!(state(&mut claims, WHITE, "d2d4"));
+    assert!(claims.has(WHITE) && !claims.has(BLACK));
+}
+
+#[test]
 fn a_new_game_announced_by_a_client_that_waits_begins_when_it_gets_the_board() {
     for before in [false, true] {
         let mut claims = Claims::default();

@@ -93,7 +93,11 @@ impl Core {
     /// A client says something else than that it has taken the answer it was given: it may not have seen it. What it says
     /// comes first; if it still awaits that answer then, it is given it again.
     fn withdraw(&mut self, client: ClientId) {
-        if self.claims.withdraw(client) {
+        if let Some(plies) = self.claims.withdraw(client) {
+            // Another client's game may go on from there.
+            if self.claims.target().is_some_and(|on| on.len() == plies) {
+                self.held.made_from(plies);
+            }
             self.tell_target();
         }
     }
@@ -121,7 +125,9 @@ impl Core {
             None => game,
         };
         let game = game.before_double_step();
-        self.claims.adopt(client, &label, &game);
+        if let Some(plies) = self.claims.adopt(client, &label, &game) {
+            self.held.made_from(plies);
+        }
         let changed = self.claims.state(client, label, number, game, occasion);
         if self.claims.has(client) {
             self.target_stated(changed);

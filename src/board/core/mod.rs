@@ -283,8 +283,11 @@ impl Core {
     /// Records the hand's answer to each client.
     fn note_answers(&mut self) {
         let held = &self.held;
-        self.claims
-            .note_answers(|claim| answer_to(held, claim).first().copied());
+        // While the game is in doubt, what the hand had made is neither made nor unmade.
+        if held.has_been_made() {
+            self.claims
+                .note_answers(|claim| claim.answer(held).first().copied());
+        }
     }
 }
 
