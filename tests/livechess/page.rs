@@ -22,7 +22,7 @@ use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpSocket, TcpStream},
     sync::mpsc,
-    time::timeout,
+    time::{timeout, timeout_at},
 };
 use tokio_tungstenite::{
     WebSocketStream, client_async,
@@ -211,8 +211,11 @@ impl Page {
     }
 
     async fn until(&mut self, lichess: &mut Lichess, so: impl Fn(&Self) -> bool) {
+        // In all: pings come before any one message is late.
+        let deadline = Instant::now() + PATIENCE;
         while !so(self) {
-            self.step(lichess).await;
+            let step = timeout_at(deadline.into(), self.step(lichess)).await;
+            assert!(step.is_ok(), "{:?} {:?}", self.list, self.matches);
         }
     }
 }
@@ -265,11 +268,15 @@ async fn whole_games_are_played_on_a_page_with_every_kind_of_move() {
         (Kind::NovagUcb, GAME, Color::Black),
         (Kind::SwppBoard, GAME, Color::White),
     ] {
-        let (house, hand, board) = house(kind).await;
+        let (house, mut hand, board) = house(kind).await;
         let mut page = Page::open(house.address("livechess"), 0).await;
         let mut lichess = Lichess::new(me);
         if kind == Kind::SwppBoard {
             house.until(board, |state| state.link.is_open()).await;
+            page.until(&mut lichess, |page| page.matches.last() == Some(&true))
+                .await;
+            // It acknowledges nothing: a hand that moves before the board has heard of the game is forgotten.
+            hand.sees("new-game").await;
         }
         plays(
             &mut page,
@@ -398,7 +405,7 @@ async fn a_page_without_set_up_sees_the_first_moves_and_a_program_goes_on_with_t
 
 #[tokio::test]
 async fn a_piece_on_a_wrong_square_is_no_move() {
-    let (house, hand, board) = house(Kind::NovagUcb).await;
+    let (house, mut hand, board) = house(Kind::NovagUcb).await;
     let mut page = Page::open(house.address("livechess"), 0).await;
     let mut lichess = Lichess::new(Color::White);
     plays(
@@ -417,7 +424,8 @@ async fn a_piece_on_a_wrong_square_is_no_move() {
     hand.does("wrong g1g3").await;
     page.until(&mut lichess, |page| page.matches.last() == Some(&false))
         .await;
-    // A UCB does not tell that its pieces were put right: the next move shows it.
+    // A UCB does not tell that its pieces were put right: it is given the position.
+    hand.sees("set-up").await;
     house
         .until(board, |state| state.awaiting && state.sure)
         .await;
