@@ -31,6 +31,30 @@ fn players() -> [Player; 2] {
 }
 
 impl Rig {
+    /// A board that this game has.
+    fn board(&self, side: Side) -> Snapshot {
+        let mut board = Snapshot::new(BoardName::default());
+        board.places.push(ClientPlace {
+            client: ClientId(side.index() as u64 + 1),
+            number: self.numbers[side.index()],
+            joined: true,
+            put_out: false,
+            answer: Vec::new(),
+        });
+        board
+    }
+
+    /// The same, on which the hand has put the pieces up for this game.
+    fn board_put_up(&self, side: Side, game: &Game) -> Snapshot {
+        Snapshot {
+            link: LinkState::Up,
+            sure: true,
+            game: Arc::new(game.clone()),
+            put_to_start: 1,
+            ..self.board(side)
+        }
+    }
+
     fn new(tells_all: bool) -> Self {
         let now = Instant::now();
         let mut board = Snapshot::new(BoardName::default());
@@ -139,17 +163,7 @@ fn boards_that_can_no_longer_want_a_new_game_get_one() {
 #[test]
 fn after_two_restarts_in_a_row_no_board_is_told_the_same_game_as_a_new_one() {
     let rig = Rig::new(true);
-    let boards = Side::BOTH.map(|side| {
-        let mut board = Snapshot::new(BoardName::default());
-        board.places.push(ClientPlace {
-            client: ClientId(side.index() as u64 + 1),
-            number: rig.numbers[side.index()],
-            joined: true,
-            put_out: false,
-            answer: Vec::new(),
-        });
-        board
-    });
+    let boards = Side::BOTH.map(|side| rig.board(side));
     let mut session = rig.session;
     for _ in 0..2 {
         // The boards have not been told anything since.
@@ -222,18 +236,7 @@ fn a_board_that_takes_no_commands_has_only_a_few_waiting() {
 fn a_position_that_the_hand_sets_up_before_a_game_is_the_game_on_both_boards() {
     let pawn = Game::from_fen("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1").unwrap();
     let mut rig = Rig::new(true);
-    let mut board = Snapshot::new(BoardName::default());
-    board.link = LinkState::Up;
-    board.sure = true;
-    board.game = Arc::new(pawn.clone());
-    board.put_to_start = 1;
-    board.places.push(ClientPlace {
-        client: ClientId(1),
-        number: rig.numbers[0],
-        joined: true,
-        put_out: false,
-        answer: Vec::new(),
-    });
+    let board = rig.board_put_up(Side::First, &pawn);
     rig.session.snapshot(rig.now, Side::First, &board);
     assert_eq!(*rig.session.game(), pawn);
     for side in Side::BOTH {
@@ -253,32 +256,17 @@ fn a_position_that_one_player_wishes_is_the_next_game_after_a_restart_too() {
         rig.asked(Side::Second);
     }
     assert_eq!(rig.session.game().len(), 2);
-    let board = |rig: &Rig, side: Side, game: &Game| {
-        let mut board = Snapshot::new(BoardName::default());
-        board.link = LinkState::Up;
-        board.sure = true;
-        board.game = Arc::new(game.clone());
-        board.put_to_start = 1;
-        board.places.push(ClientPlace {
-            client: ClientId(side.index() as u64 + 1),
-            number: rig.numbers[side.index()],
-            joined: true,
-            put_out: false,
-            answer: Vec::new(),
-        });
-        board
-    };
-    let first = board(&rig, Side::First, &pawn);
+    let first = rig.board_put_up(Side::First, &pawn);
     rig.session.snapshot(rig.now, Side::First, &first);
     assert_eq!(rig.session.game().len(), 2, "the other one has to ask too");
     let kept = serde_json::to_string(&rig.session.memory()).unwrap();
-    let mut second = board(&rig, Side::Second, rig.session.game());
+    let mut second = rig.board_put_up(Side::Second, rig.session.game());
     second.put_to_start = 0;
     let kept = serde_json::from_str(&kept).unwrap();
     rig.session = LinkedGame::restored(rig.now, kept, players(), [&first, &second]);
     rig.asked(Side::First);
     rig.asked(Side::Second);
-    let second = board(&rig, Side::Second, &Game::standard());
+    let second = rig.board_put_up(Side::Second, &Game::standard());
     rig.session.snapshot(rig.now, Side::Second, &second);
     assert_eq!(*rig.session.game(), pawn);
 }

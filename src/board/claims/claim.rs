@@ -23,8 +23,7 @@ pub(super) enum Place {
     LooksOn,
     /// It has awaited the hand since it got the board; this many others had before.
     Plays(u64),
-    /// Its game is over: it has the board only until the last move is shown. So many others had played before it, if it
-    /// did.
+    /// Its game is over: it has the board only until the last move is shown. If it has played, this many others had before.
     Ends(Option<u64>),
 }
 

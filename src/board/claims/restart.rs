@@ -67,15 +67,11 @@ impl Claims {
         changed
     }
 
-    /// A client that has kept its number through a restart is back. `true` if it has a claim.
-    pub fn is_back(&mut self, client: ClientId) -> bool {
-        let claim = self.get(client);
-        let claim = claim.map(|claim| {
-            if claim.returns() {
-                claim.presence = Presence::Here;
-            }
-        });
-        claim.is_some()
+    /// A client that has kept its number through a restart is back.
+    pub fn is_back(&mut self, client: ClientId) {
+        if let Some(claim) = self.get(client).filter(|claim| claim.returns()) {
+            claim.presence = Presence::Here;
+        }
     }
 
     /// A client that may have had the board before a restart states this game: it takes its claim over.
