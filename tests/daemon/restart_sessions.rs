@@ -4,7 +4,7 @@
 
 use std::{
     fs,
-    net::{SocketAddr, TcpListener},
+    net::SocketAddr,
     path::{Path, PathBuf},
     process::Command,
     sync::Mutex,
@@ -18,7 +18,7 @@ use tempfile::TempDir;
 use tokio::{net::TcpSocket, time::sleep};
 
 use crate::support::{
-    FAST_CITRINE, FAST_UCB, Gui, Hand, logged::Logged, phone::Phone, process::Watch,
+    FAST_CITRINE, FAST_UCB, Gui, Hand, logged::Logged, phone::Phone, process::Watch, unused_address,
 };
 
 const GAMES: &str = include_str!("../games/lichess.uci");
@@ -36,12 +36,6 @@ fn moves(number: usize, plies: usize) -> Vec<String> {
     game.play_uci(line.split_whitespace()).unwrap();
     let moves = game.moves().iter().take(plies);
     moves.map(|&m| uci(m).to_string()).collect()
-}
-
-/// A port that is free now.
-fn free_port() -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap()
 }
 
 /// A daemon that can be killed, and goes on with what it has kept.
@@ -264,7 +258,7 @@ async fn boards_of_two_daemons_go_on() {
     let folder = tempfile::tempdir().unwrap();
     let mut here = Player::new(Kind::NovagCitrine, "here", &folder);
     let mut there = Player::new(Kind::NovagCitrine, "there", &folder);
-    let address = free_port();
+    let address = unused_address();
     let app = format!("[[whitepawn]]\nboard = \"there\"\ntcp = {{ listen = \"{address}\" }}\n");
     let mut far = Mortal::new(&format!("{}{app}", there.keys), 1).await;
     let link = format!("[[link]]\nboards = [\"here\"]\nwith = \"tcp:{address}\"\n");
@@ -297,7 +291,7 @@ async fn boards_of_two_daemons_go_on() {
 async fn in_the_app(kind: Kind, game: usize) {
     let folder = tempfile::tempdir().unwrap();
     let mut player = Player::new(kind, "board", &folder);
-    let address = free_port();
+    let address = unused_address();
     let app = format!("[[whitepawn]]\nboard = \"board\"\ntcp = {{ listen = \"{address}\" }}\n");
     let mut daemon = Mortal::new(&format!("{}{app}", player.keys), game as u64).await;
     let mut phone = Phone::new(Place::Tcp(address.to_string()), GAMES, None).await;
@@ -361,7 +355,7 @@ async fn a_game_in_the_app_on_a_home_made_board_goes_on() {
 async fn a_game_in_the_app_is_not_taken_over_from_another_address_after_a_kill() {
     let folder = tempfile::tempdir().unwrap();
     let player = Player::new(Kind::NovagCitrine, "board", &folder);
-    let address = free_port();
+    let address = unused_address();
     let app = format!("[[whitepawn]]\nboard = \"board\"\ntcp = {{ listen = \"{address}\" }}\n");
     let mut daemon = Mortal::new(&format!("{}{app}", player.keys), 7).await;
     // Other addresses of this machine stand for other machines.

@@ -271,11 +271,11 @@ async fn quick_games_go_on_for_as_long_as_the_hand_moves() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(folder.path());
     let mut board = store.shelf(Kind::Board, "one");
-    // Twenty games of 60 plies each against a program, eight plies a second.
-    for ply in 0..1200 {
+    // Eighty games of 60 plies each against a program, eight plies a second. A board's value does not grow with its game.
+    for ply in 0..4800 {
         for change in 0..3 {
             assert_eq!(board.waits_until(), None, "at ply {ply}");
-            let value = format!("{change}{}", "x".repeat(4000 + 150 * (ply % 60)));
+            let value = format!("{change}{}", "x".repeat(2000 + 30 * (ply % 60)));
             board.keep_at_once(&value).await;
         }
         if ply % 2 == 0 {

@@ -44,7 +44,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use tracing_subscriber::EnvFilter;
 
-use crate::support::{FAST_CITRINE, Gui, Hand, House, PATIENCE, logged::Logged};
+use crate::support::{FAST_CITRINE, Gui, Hand, House, PATIENCE, logged::Logged, unused_address};
 
 /// The daemon in a process of its own, and systemd.
 struct Service {
@@ -587,7 +587,7 @@ async fn a_reload_touches_only_what_has_changed() {
 async fn a_listener_moves_when_its_address_changes_and_only_then() {
     let folder = House::folder();
     let path = folder.path().to_owned();
-    let (first, second) = (free(), free());
+    let (first, second) = (unused_address(), unused_address());
     let boards = [("lost", "lost")];
     let mut service = Service::start(folder, &text(&path, &first.to_string(), &boards), &[]);
     assert_eq!(service.uci().await, first);
@@ -612,11 +612,6 @@ async fn a_listener_moves_when_its_address_changes_and_only_then() {
     service
         .logs(&format!("uci for lost listens at {first}"))
         .await;
-}
-
-/// An address that is free.
-fn free() -> SocketAddr {
-    TcpListener::bind(ANY).unwrap().local_addr().unwrap()
 }
 
 /// A command that starts the daemon with this listener, as systemd does: the third descriptor, for this process.
@@ -652,7 +647,10 @@ async fn a_program_that_connects_while_the_service_restarts_is_served_after_that
 
 #[tokio::test]
 async fn a_program_that_connects_while_a_killed_service_is_away_is_served_after_that() {
-    for uci in [free().to_string(), format!("localhost:{}", free().port())] {
+    for uci in [
+        unused_address().to_string(),
+        format!("localhost:{}", unused_address().port()),
+    ] {
         let folder = House::folder();
         let text = text(folder.path(), &uci, &[("lost", "lost")]);
         let mut service = Service::start(folder, &text, &[]);
@@ -672,7 +670,7 @@ async fn a_program_that_connects_while_a_killed_service_is_away_is_served_after_
 
 #[tokio::test]
 async fn what_is_kept_open_is_what_the_configuration_has_now() {
-    let (first, second) = (free(), free());
+    let (first, second) = (unused_address(), unused_address());
     let everywhere = SocketAddr::from(([0, 0, 0, 0], first.port()));
     let folder = House::folder();
     let text = text(folder.path(), &first.to_string(), &[]);
@@ -706,7 +704,7 @@ async fn what_is_kept_open_is_what_the_configuration_has_now() {
 #[tokio::test]
 async fn the_door_stays_open_while_only_who_may_come_changes() {
     let folder = House::folder();
-    let at = free();
+    let at = unused_address();
     let text = text(folder.path(), &at.to_string(), &[]);
     let mut service = Service::start(folder, &text, &[]);
     service.tells_of("READY=1").await;
@@ -721,7 +719,7 @@ async fn the_door_stays_open_while_only_who_may_come_changes() {
 #[tokio::test]
 async fn an_address_that_is_served_is_not_given_to_another_service() {
     let folder = House::folder();
-    let at = free();
+    let at = unused_address();
     let text = text(folder.path(), &at.to_string(), &[]);
     let mut service = Service::start(folder, &text, &[]);
     service.tells_of("READY=1").await;
@@ -782,7 +780,7 @@ async fn the_limit_on_the_daemons_memory_changes_with_its_boards_and_not_with_a_
 async fn the_configured_address_applies_where_the_socket_unit_has_another() {
     let listener = TcpListener::bind(ANY).unwrap();
     let activated_at = listener.local_addr().unwrap();
-    let wanted = TcpListener::bind(ANY).unwrap().local_addr().unwrap();
+    let wanted = unused_address();
     let folder = House::folder();
     let text = text(folder.path(), &wanted.to_string(), &[]);
     let mut service = Service::by(activated(&listener, "uci"), folder, &text, &[]);
