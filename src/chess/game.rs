@@ -3,7 +3,7 @@
 //! The same type serves as the game a board *holds*, the *target* a front-end states, and the game a
 //! simulated hand plays. Text (FEN, UCI moves) is converted to it at the edges and nowhere else.
 
-use std::{cell::RefCell, fmt};
+use std::{cell::RefCell, fmt, sync::Arc};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use shakmaty::{
@@ -24,8 +24,49 @@ const MAX_SHOWN: usize = 100;
 #[derive(Clone, Debug)]
 pub struct Game {
     start: Chess,
-    moves: Vec<Move>,
+    /// Shared by all clones until one of them is played on.
+    line: Arc<Line>,
     position: Chess,
+}
+
+/// Moves that were played one after the other.
+#[derive(Clone, Debug, Default)]
+struct Line {
+    moves: Vec<Move>,
+    /// Each move as a number. Games are compared all the time, and numbers are compared as fast as memory.
+    numbers: Vec<u16>,
+}
+
+impl Line {
+    fn push(&mut self, m: Move) {
+        self.moves.push(m);
+        self.numbers.push(number(m));
+    }
+
+    fn truncated(&self, plies: usize) -> Self {
+        Self {
+            moves: self.moves[..plies].to_vec(),
+            numbers: self.numbers[..plies].to_vec(),
+        }
+    }
+
+    /// How many moves the two have in common.
+    fn common(&self, other: &Self) -> usize {
+        let (a, b) = (&self.numbers, &other.numbers);
+        let shorter = a.len().min(b.len());
+        if a[..shorter] == b[..shorter] {
+            return shorter;
+        }
+        a.iter().zip(b).take_while(|(a, b)| a == b).count()
+    }
+}
+
+/// A number that no other legal move of the same position has: six bits each for where it begins and ends, and three for the
+/// piece that a pawn becomes. Castling ends on the rook, where no other move of a king can.
+fn number(m: Move) -> u16 {
+    let from = m.from().unwrap_or(m.to());
+    let promotion = m.promotion().map_or(0, u16::from);
+    u16::from(from) | u16::from(m.to()) << 6 | promotion << 12
 }
 
 /// Why a text is not a game.
@@ -81,7 +122,8 @@ impl Default for Game {
 impl PartialEq for Game {
     /// Whether both have the same start (move counters aside) and the same moves.
     fn eq(&self, other: &Self) -> bool {
-        self.moves == other.moves && self.start == other.start
+        (Arc::ptr_eq(&self.line, &other.line) || self.line.numbers == other.line.numbers)
+            && self.start == other.start
     }
 }
 
@@ -98,7 +140,7 @@ impl Game {
         Self {
             position: start.clone(),
             start,
-            moves: Vec::new(),
+            line: Arc::default(),
         }
     }
 
@@ -179,7 +221,7 @@ impl Game {
         moves: impl IntoIterator<Item = &'a str>,
     ) -> Result<(), GameError> {
         for text in moves {
-            let ply = self.moves.len() + 1;
+            let ply = self.len() + 1;
             let uci: UciMove = text.parse().map_err(|source| GameError::Notation {
                 ply,
                 text: text.chars().take(16).collect(),
@@ -201,7 +243,7 @@ impl Game {
         match self.position.clone().play(m) {
             Ok(next) => {
                 self.position = next;
-                self.moves.push(m);
+                Arc::make_mut(&mut self.line).push(m);
                 true
             }
             Err(_) => false,
@@ -210,17 +252,19 @@ impl Game {
 
     /// Takes the last move back and returns it.
     pub fn pop(&mut self) -> Option<Move> {
-        let last = self.moves.pop()?;
-        self.position = self.position_at(self.moves.len());
+        let last = self.last()?;
+        *self = self.truncated(self.len() - 1);
         Some(last)
     }
 
     /// Keeps the first `plies` moves.
     pub fn truncated(&self, plies: usize) -> Self {
-        let plies = plies.min(self.moves.len());
+        if plies >= self.len() {
+            return self.clone();
+        }
         Self {
             start: self.start.clone(),
-            moves: self.moves[..plies].to_vec(),
+            line: Arc::new(self.line.truncated(plies)),
             position: self.position_at(plies),
         }
     }
@@ -237,22 +281,22 @@ impl Game {
 
     /// The moves played, first to last.
     pub fn moves(&self) -> &[Move] {
-        &self.moves
+        &self.line.moves
     }
 
     /// The last move played.
     pub fn last(&self) -> Option<Move> {
-        self.moves.last().copied()
+        self.moves().last().copied()
     }
 
     /// The number of moves played.
     pub fn len(&self) -> usize {
-        self.moves.len()
+        self.moves().len()
     }
 
     /// Whether no move has been played.
     pub fn is_empty(&self) -> bool {
-        self.moves.is_empty()
+        self.moves().is_empty()
     }
 
     /// The position after the last move.
@@ -268,7 +312,7 @@ impl Game {
     /// The position after the first `plies` moves (after all of them, if there are fewer).
     pub fn position_at(&self, plies: usize) -> Chess {
         let mut position = self.start.clone();
-        for &m in self.moves.iter().take(plies) {
+        for &m in self.moves().iter().take(plies) {
             position.play_unchecked(m);
         }
         position
@@ -276,13 +320,7 @@ impl Game {
 
     /// How many moves the two games have in common, or `None` if they start differently.
     pub fn common_plies(&self, other: &Self) -> Option<usize> {
-        (self.start == other.start).then(|| {
-            self.moves
-                .iter()
-                .zip(&other.moves)
-                .take_while(|(a, b)| a == b)
-                .count()
-        })
+        (self.start == other.start).then(|| self.line.common(&other.line))
     }
 
     /// Whether `self` continues `other` (or is equal to it).
@@ -303,7 +341,7 @@ impl Game {
         }
         let mut at = known.start.clone();
         let mut found = (at == self.start).then_some(0);
-        for (ply, &m) in known.moves.iter().enumerate() {
+        for (ply, &m) in known.moves().iter().enumerate() {
             at.play_unchecked(m);
             if at == self.start {
                 found = Some(ply + 1);
@@ -325,7 +363,7 @@ impl Game {
         if game.len() + self.len() > MAX_PLIES {
             return self;
         }
-        for &m in &self.moves {
+        for &m in self.moves() {
             game.push(m);
         }
         game
@@ -362,7 +400,7 @@ impl Game {
         if !game.push(step) || game.position != self.start {
             return self;
         }
-        for &m in &self.moves {
+        for &m in self.moves() {
             game.push(m);
         }
         game
@@ -375,7 +413,7 @@ impl Game {
 
     /// A move in SAN with its number: `3... Nf6`. Empty beyond the last.
     pub fn san(&self, ply: usize) -> String {
-        let Some(&m) = self.moves.get(ply) else {
+        let Some(&m) = self.moves().get(ply) else {
             return String::new();
         };
         let position = self.position_at(ply);
@@ -389,24 +427,28 @@ impl Game {
     pub fn sans(&self) -> Vec<String> {
         let mut at = self.start.clone();
         let mut san = |m: &Move| SanPlus::from_move_and_play_unchecked(&mut at, *m).to_string();
-        self.moves.iter().map(&mut san).collect()
+        self.moves().iter().map(&mut san).collect()
     }
 
-    /// How many times the last position has stood on the board (FIDE Laws of Chess 9.2.2: the same pieces, the same
+    /// Whether the last position has stood on the board so many times (FIDE Laws of Chess 9.2.2: the same pieces, the same
     /// side to move, the same possible moves).
-    pub fn repetitions(&self) -> usize {
-        let mut at = self.start.clone();
-        let mut times = usize::from(at == self.position);
-        for &m in &self.moves {
-            at.play_unchecked(m);
-            times += usize::from(at == self.position);
+    pub fn has_stood(&self, times: u32) -> bool {
+        // Both sides go away and come back in between, without a capture or a pawn's move.
+        if self.position.halfmoves() < 4 * times.saturating_sub(1) {
+            return false;
         }
-        times
+        let mut at = self.start.clone();
+        let mut stood = u32::from(at == self.position);
+        for &m in self.moves() {
+            at.play_unchecked(m);
+            stood += u32::from(at == self.position);
+        }
+        stood >= times
     }
 
     /// The moves in UCI notation.
     pub fn uci_moves(&self) -> impl Iterator<Item = UciMove> + '_ {
-        self.moves.iter().copied().map(uci)
+        self.moves().iter().copied().map(uci)
     }
 }
 
@@ -418,7 +460,7 @@ impl fmt::Display for Game {
         } else {
             write!(f, "fen {}", fen(&self.start))?;
         }
-        write_moves(f, &self.moves)
+        write_moves(f, self.moves())
     }
 }
 
@@ -464,7 +506,7 @@ struct Relative<'a> {
 impl fmt::Display for Relative<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{LINE_WORD} {}", self.common)?;
-        write_moves(f, &self.game.moves[self.common..])
+        write_moves(f, &self.game.moves()[self.common..])
     }
 }
 

@@ -9,11 +9,11 @@ use thiserror::Error;
 use crate::{chess::game::Game, state::text};
 
 /// Occurrences of the same position that end a game (FIDE Laws of Chess 9.6.1).
-const FIVEFOLD: usize = 5;
+const FIVEFOLD: u32 = 5;
 /// Half-moves without a capture or a pawn's move that end a game (FIDE Laws of Chess 9.6.2).
 const SEVENTY_FIVE: u32 = 150;
 /// Occurrences of the same position after which a player may claim a draw (FIDE Laws of Chess 9.2).
-const THREEFOLD: usize = 3;
+const THREEFOLD: u32 = 3;
 /// Half-moves without a capture or a pawn's move after which a player may claim a draw (FIDE Laws of Chess 9.3).
 const FIFTY: u32 = 100;
 /// Characters shown of a text that is not an end.
@@ -139,7 +139,7 @@ impl GameEnd {
         let position = game.position();
         Self::drawn(match Self::by_rules(game) {
             Some(end) if end.outcome.winner().is_none() => end.reason,
-            _ if game.repetitions() >= THREEFOLD => Reason::Repetition,
+            _ if game.has_stood(THREEFOLD) => Reason::Repetition,
             _ if position.halfmoves() >= FIFTY => Reason::FiftyMoves,
             _ => Reason::Agreement,
         })
@@ -162,7 +162,7 @@ impl GameEnd {
             })
         } else if position.is_insufficient_material() {
             Some(Self::drawn(Reason::InsufficientMaterial))
-        } else if game.repetitions() >= FIVEFOLD {
+        } else if game.has_stood(FIVEFOLD) {
             Some(Self::drawn(Reason::Repetition))
         } else if position.halfmoves() >= SEVENTY_FIVE {
             Some(Self::drawn(Reason::FiftyMoves))

@@ -62,7 +62,8 @@ impl MoveTimes {
 
     /// The game, move by move: it grows, and is kept by itself.
     pub fn plies(&self) -> Vec<Ply> {
-        let made = self.each(&self.game);
+        let unseen = std::iter::repeat(Made::default());
+        let made = self.moves.iter().copied().chain(unseen);
         let plies = self.game.uci_moves().zip(made);
         plies.map(|(uci, made)| Ply { uci, made }).collect()
     }
@@ -168,18 +169,20 @@ impl MoveTimes {
 
     /// Who made each move of this game.
     pub fn by(&self, game: &Game) -> Arc<[Option<By>]> {
-        self.each(game).map(|made| made.by).collect()
+        let mut by: Vec<_> = self.known(game).iter().map(|made| made.by).collect();
+        by.resize(game.len(), None);
+        by.into()
     }
 
     /// How long each move of this game took.
     pub fn took(&self, game: &Game) -> Arc<[Option<Duration>]> {
-        self.each(game).map(|made| made.took).collect()
+        let mut took: Vec<_> = self.known(game).iter().map(|made| made.took).collect();
+        took.resize(game.len(), None);
+        took.into()
     }
 
-    fn each(&self, game: &Game) -> impl Iterator<Item = Made> {
-        let known = self.moves.iter().copied().take(self.common(game));
-        known
-            .chain(std::iter::repeat(Made::default()))
-            .take(game.len())
+    /// What is known of this game's moves.
+    fn known(&self, game: &Game) -> &[Made] {
+        &self.moves[..self.common(game).min(self.moves.len())]
     }
 }

@@ -2,8 +2,6 @@
 
 use shakmaty::uci::UciMove;
 
-use crate::chess::game::{Game, GameError};
-
 /// The relay's sign of life. It is not UCI: a daemon that does not know it ignores it.
 pub const ALIVE: &str = "alive";
 
@@ -24,7 +22,7 @@ const COMMANDS: [&str; 11] = [
 
 /// One line from a GUI.
 #[derive(Debug)]
-pub enum UciCommand {
+pub enum UciCommand<'a> {
     /// `uci`
     Uci,
     /// `isready`
@@ -40,8 +38,8 @@ pub enum UciCommand {
         /// Its value; `None` for a button.
         value: Option<String>,
     },
-    /// `position …`, or what is wrong with it.
-    Position(Result<Box<Game>, GameError>),
+    /// `position …`: the words after it, which are read by [`Statement`](super::statement::Statement).
+    Position(&'a str),
     /// `go …`
     Go(Go),
     /// `stop`
@@ -80,17 +78,21 @@ pub struct Go {
 /// What some programs of Windows write before their first line: the mark of UTF-8.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// The first word of a line that is a command, and the words after it. Words before it are skipped, as the
-/// specification asks.
-pub fn head(line: &str) -> Option<(&str, Vec<&str>)> {
-    let line = line.trim_start_matches(BYTE_ORDER_MARK);
-    let mut words = line.split_whitespace();
-    let command = words.find(|word| COMMANDS.contains(word))?;
-    Some((command, words.collect()))
+/// The first word of a line that is a command, and what follows it. Words before it are skipped, as the specification asks.
+pub fn head(line: &str) -> Option<(&str, &str)> {
+    let mut rest = line.trim_start_matches(BYTE_ORDER_MARK).trim();
+    while !rest.is_empty() {
+        let (word, after) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+        rest = after.trim_start();
+        if COMMANDS.contains(&word) {
+            return Some((word, rest));
+        }
+    }
+    None
 }
 
 /// Reads one line (without its end).
-pub fn parse(line: &str) -> UciCommand {
+pub fn parse(line: &str) -> UciCommand<'_> {
     let Some((command, rest)) = head(line) else {
         return UciCommand::Unknown;
     };
@@ -98,14 +100,17 @@ pub fn parse(line: &str) -> UciCommand {
         "uci" => UciCommand::Uci,
         "isready" => UciCommand::IsReady,
         "ucinewgame" => UciCommand::NewGame,
-        "debug" => match rest.first() {
-            Some(&"on") => UciCommand::Debug(true),
-            Some(&"off") => UciCommand::Debug(false),
+        "debug" => match rest.split_whitespace().next() {
+            Some("on") => UciCommand::Debug(true),
+            Some("off") => UciCommand::Debug(false),
             _ => UciCommand::Unknown,
         },
-        "setoption" => set_option(&rest),
-        "position" => UciCommand::Position(Game::from_words(&rest).map(Box::new)),
-        "go" => UciCommand::Go(parse_go(&rest)),
+        "setoption" => match option(rest) {
+            Some((name, value)) => UciCommand::SetOption { name, value },
+            None => UciCommand::Unknown,
+        },
+        "position" => UciCommand::Position(rest),
+        "go" => UciCommand::Go(parse_go(rest)),
         "stop" => UciCommand::Stop,
         "ponderhit" => UciCommand::PonderHit,
         "quit" => UciCommand::Quit,
@@ -114,15 +119,9 @@ pub fn parse(line: &str) -> UciCommand {
     }
 }
 
-fn set_option(words: &[&str]) -> UciCommand {
-    match option(words) {
-        Some((name, value)) => UciCommand::SetOption { name, value },
-        None => UciCommand::Unknown,
-    }
-}
-
-/// The name and the value in the words after `setoption`; a button has no value.
-pub fn option(words: &[&str]) -> Option<(String, Option<String>)> {
+/// The name and the value in what follows `setoption`; a button has no value.
+pub fn option(rest: &str) -> Option<(String, Option<String>)> {
+    let words: Vec<&str> = rest.split_whitespace().collect();
     let Some((&"name", words)) = words.split_first() else {
         return None;
     };
@@ -131,11 +130,11 @@ pub fn option(words: &[&str]) -> Option<(String, Option<String>)> {
     Some((name, value.map(|at| words[at + 1..].join(" "))))
 }
 
-fn parse_go(words: &[&str]) -> Go {
+fn parse_go(rest: &str) -> Go {
     let mut go = Go::default();
-    let mut words = words.iter().peekable();
+    let mut words = rest.split_whitespace().peekable();
     while let Some(word) = words.next() {
-        match *word {
+        match word {
             "infinite" => go.mode = Mode::Infinite,
             "ponder" => go.mode = Mode::Ponder,
             "searchmoves" => {
@@ -195,13 +194,6 @@ mod tests {
     proptest! {
         #[test]
         fn any_line_is_read_without_fault(line in "\\PC{0,120}") {
-            let _ = parse(&line);
-        }
-
-        #[test]
-        fn nearly_right_positions_are_read_without_fault(
-            line in "position (startpos|fen [pnbrqkPNBRQK1-8/]{0,40} [wb] (-|[KQkq]{1,4}) (-|[a-h][36]) [0-9]{1,3} [0-9]{1,3})( moves( [a-h][1-8][a-h][1-8]q?){0,5})?"
-        ) {
             let _ = parse(&line);
         }
     }

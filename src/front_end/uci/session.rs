@@ -263,10 +263,10 @@ impl GuiConversation {
                 self.seat.announce();
                 self.ask();
             }
-            UciCommand::Position(game) => {
+            UciCommand::Position(text) => {
                 self.end_search();
                 self.json.before_go(now);
-                self.position(game, now);
+                self.position(text, now);
             }
             UciCommand::Go(go) => {
                 self.end_search();
@@ -382,17 +382,10 @@ impl GuiConversation {
         }
     }
 
-    fn position(&mut self, game: Result<Box<Game>, crate::chess::game::GameError>, now: Instant) {
-        match game {
-            Ok(game) => {
-                self.statement.set(Ok(*game));
-                self.state(now);
-            }
-            Err(error) => {
-                let why = format!("position refused: {error}");
-                self.refuse(now, &why);
-                self.statement.set(Err(why));
-            }
+    fn position(&mut self, text: &str, now: Instant) {
+        match self.statement.set(text) {
+            Ok(()) => self.state(now),
+            Err(why) => self.refuse(now, &why),
         }
     }
 

@@ -498,7 +498,7 @@ impl RelayConversation {
                 return;
             }
             "debug" => self.debug = Some(line.to_owned()),
-            "setoption" => self.remember(&rest, line),
+            "setoption" => self.remember(rest, line),
             "ucinewgame" => {
                 self.end_search(now);
                 self.new_game = true;
@@ -613,8 +613,8 @@ impl RelayConversation {
         found.map(|(_, line)| line)
     }
 
-    fn remember(&mut self, words: &[&str], line: &str) {
-        let Some((name, Some(value))) = command::option(words) else {
+    fn remember(&mut self, rest: &str, line: &str) {
+        let Some((name, Some(value))) = command::option(rest) else {
             return;
         };
         let name = name.to_lowercase();
@@ -670,6 +670,6 @@ impl RelayConversation {
 
 /// The value in a `setoption` line.
 fn value(line: &str) -> Option<String> {
-    let (_, words) = command::head(line)?;
-    command::option(&words)?.1
+    let (_, rest) = command::head(line)?;
+    command::option(rest)?.1
 }
