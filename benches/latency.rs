@@ -32,8 +32,8 @@ use tokio_serial::{SerialPort, SerialPortBuilderExt, SerialStream};
 const PLIES: usize = 400;
 /// Plies in each line of the table.
 const PART: usize = 100;
-/// Between the board's moves, so that nothing is left to do when the next one is made: the slow part of a player.
-const PAUSE: Duration = Duration::from_millis(5);
+/// Between the board's moves, so that nothing is left to do when the next one is made, no sync either: the slow part of a player.
+const PAUSE: Duration = Duration::from_millis(30);
 
 fn runtime() -> Runtime {
     Builder::new_current_thread().enable_all().build().unwrap()

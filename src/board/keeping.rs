@@ -31,8 +31,7 @@ impl Keeping {
     pub async fn keep(&mut self, memory: &SavedBoard, at_once: bool) -> Option<Instant> {
         self.unkept = !at_once && self.shelf.waits_until().is_some();
         if !self.unkept {
-            let plies = memory.plies();
-            let kept = self.shelf.keep_long(&mut self.past, &plies, memory.rest());
+            let kept = (self.shelf).keep_long(&mut self.past, memory.plies(), memory.rest());
             kept.await;
         }
         self.shelf.waits_until()

@@ -181,7 +181,7 @@ impl Database {
     /// # Errors
     /// The directory or the file cannot be used.
     pub fn write(&mut self, changes: &BTreeMap<String, Kept>) -> Result<(), StateError> {
-        let mut written = self.commit(changes);
+        let written = self.commit(changes);
         if written.is_ok() {
             for (key, change) in changes {
                 self.kept
@@ -190,11 +190,6 @@ impl Database {
                     .change(change.clone());
             }
             self.kept.retain(|_, kept| kept.value.is_some());
-        }
-        // Looked at afterwards: what is deleted later is noticed by the next write.
-        if self.is_gone() {
-            self.leave();
-            written = written.and_then(|()| self.commit(&BTreeMap::new()));
         }
         if written.is_err() {
             self.close();
@@ -233,9 +228,9 @@ impl Database {
         Ok(())
     }
 
-    /// Whether it is open, with the files that are in the directory.
+    /// Whether it is open.
     pub fn is_open(&self) -> bool {
-        self.connection.is_some() && !self.is_gone()
+        self.connection.is_some()
     }
 
     /// Whether there is something to be done after a write: see [`Self::tidy`].
@@ -248,12 +243,16 @@ impl Database {
         self.logged.load(Ordering::Relaxed) * PAGE > MAX_WAL
     }
 
-    /// The work after a write: reserves space in new files, and moves the latest commits into the database if they are
-    /// many and syncs are left. The log keeps its length, and is overwritten.
+    /// The work after a write: makes files again that were deleted, reserves space in new ones, and moves the latest commits into
+    /// the database if they are many and syncs are left. The log keeps its length, and is overwritten.
     ///
     /// # Errors
     /// That failed; they stay where they are.
     pub fn tidy(&mut self, may_sync: impl FnOnce() -> bool) -> Result<(), StateError> {
+        if self.is_gone() {
+            self.leave();
+            self.commit(&BTreeMap::new())?;
+        }
         self.hold_room();
         let many = self.is_long();
         if let Some(connection) = self.connection.as_ref().filter(|_| many && may_sync()) {
@@ -264,7 +263,7 @@ impl Database {
     }
 
     /// Whether the files that are open are no longer those in the directory.
-    fn is_gone(&self) -> bool {
+    pub fn is_gone(&self) -> bool {
         self.connection.is_some() && self.files() != self.opened
     }
 

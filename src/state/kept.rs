@@ -1,6 +1,10 @@
 //! The value under one key, and its past, which only grows.
 
-use std::{collections::BTreeMap, fmt::Display, str::FromStr};
+use std::{
+    collections::BTreeMap,
+    fmt::{Display, Write as _},
+    str::FromStr,
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -76,16 +80,25 @@ impl<V> Long<V> {
     }
 }
 
-/// Which of a past's chunks are written.
+/// A past as it was written last: what is new of it is all that is made into text.
 #[derive(Debug)]
 pub struct Past<P> {
-    written: Vec<P>,
+    entries: Vec<P>,
+    /// How many of them are in chunks.
+    in_chunks: usize,
+    /// The words of the others.
+    words: String,
+    /// Where each of these words ends.
+    ends: Vec<usize>,
 }
 
 impl<P> Default for Past<P> {
     fn default() -> Self {
         Self {
-            written: Vec::new(),
+            entries: Vec::new(),
+            in_chunks: 0,
+            words: String::new(),
+            ends: Vec::new(),
         }
     }
 }
@@ -93,23 +106,54 @@ impl<P> Default for Past<P> {
 impl<P: Copy + PartialEq + Display> Past<P> {
     /// The value as it is written if this is its past now, and the chunks that have to be written with it.
     pub(super) fn divide<V>(&mut self, past: &[P], rest: V) -> (Long<V>, BTreeMap<u32, String>) {
-        let same = self.written.iter().zip(past).take_while(|(a, b)| a == b);
-        let whole = same.count() / CHUNK;
-        self.written.truncate(whole * CHUNK);
-        let mut chunks = BTreeMap::new();
-        while past.len() >= self.written.len() + 2 * CHUNK {
-            let at = self.written.len();
-            let chunk = &past[at..at + CHUNK];
-            chunks.insert(number(at / CHUNK), words(chunk));
-            self.written.extend(chunk);
+        let same = self.entries.iter().zip(past).take_while(|(a, b)| a == b);
+        self.cut(same.count());
+        for entry in &past[self.entries.len()..] {
+            self.push(*entry);
         }
-        let at = self.written.len();
+        let mut chunks = BTreeMap::new();
+        while self.ends.len() >= 2 * CHUNK {
+            chunks.insert(number(self.in_chunks / CHUNK), self.take_chunk());
+        }
         let long = Long {
-            chunks: number(at / CHUNK),
-            past: words(&past[at..]),
+            chunks: number(self.in_chunks / CHUNK),
+            past: self.words.clone(),
             rest,
         };
         (long, chunks)
+    }
+
+    /// Forgets what comes after so many entries, or after the last whole chunk of these.
+    fn cut(&mut self, same: usize) {
+        if same < self.in_chunks {
+            self.in_chunks = same / CHUNK * CHUNK;
+            self.ends.clear();
+            self.entries.truncate(self.in_chunks);
+        } else {
+            self.ends.truncate(same - self.in_chunks);
+            self.entries.truncate(same);
+        }
+        self.words.truncate(self.ends.last().copied().unwrap_or(0));
+    }
+
+    fn push(&mut self, entry: P) {
+        self.entries.push(entry);
+        let blank = if self.words.is_empty() { "" } else { " " };
+        // Writing to a string does not fail.
+        let _ = write!(self.words, "{blank}{entry}");
+        self.ends.push(self.words.len());
+    }
+
+    /// The words of the next chunk, which leave the value.
+    fn take_chunk(&mut self) -> String {
+        let end = self.ends[CHUNK - 1];
+        let chunk = self.words[..end].to_owned();
+        // With the blank behind it.
+        self.words.drain(..=end);
+        self.ends.drain(..CHUNK);
+        self.ends.iter_mut().for_each(|at| *at -= end + 1);
+        self.in_chunks += CHUNK;
+        chunk
     }
 }
 

@@ -1,5 +1,5 @@
 //! Writes values, the latest of each key, and two threads for what takes long: one syncs what was written, so that a slow sync
-//! delays no write; one writes while the disk is slow, and moves the log.
+//! delays no write; one writes while the disk is slow, moves the log, and makes files again that were deleted.
 //!
 //! A write goes to the kernel's memory, which takes some ten microseconds; to wake a thread for it and be woken takes longer.
 //! So it is made by whoever asks for it, unless something shows that the disk may make it wait: a sync that is under way or took
@@ -95,6 +95,12 @@ impl Shared {
         self.disk.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether so many syncs are left.
+    fn has_syncs(&self, count: u64) -> bool {
+        let syncs = self.syncs.lock().unwrap_or_else(PoisonError::into_inner);
+        syncs.has(Instant::now(), count)
+    }
+
     /// Takes so many syncs, if they and as many as `rest` are left.
     fn take_syncs(&self, count: u64, rest: u64) -> bool {
         let mut syncs = self.syncs.lock().unwrap_or_else(PoisonError::into_inner);
@@ -183,17 +189,21 @@ impl Writer {
         let began = Instant::now();
         let changes = BTreeMap::from([(key.to_owned(), change)]);
         let written = disk.write(&changes);
-        let untidy = disk.database.is_untidy();
+        // Without syncs for it the thread could only look, and would hold up this one.
+        let untidy = disk.database.is_untidy() && self.shared.has_syncs(SYNCS_TO_TIDY);
         drop(disk);
         let mut waiting = self.shared.lock();
         waiting.slow_write |= began.elapsed() > QUICK_WRITE;
+        waiting.untidy |= untidy;
+        if !written {
+            waiting.slow = true;
+            waiting.changes.extend(changes);
+        }
+        // The thread that is woken wants it at once.
+        drop(waiting);
         if written {
             // Full: a sync that has not begun yet is for this write too.
             let _ = self.syncs.try_send(());
-            waiting.untidy |= untidy;
-        } else {
-            waiting.slow = true;
-            waiting.changes.extend(changes);
         }
         if untidy || !written {
             self.shared.wake.notify_one();
@@ -352,6 +362,11 @@ fn sync_all(mut log: LogFile, due: &Receiver<()>, shared: &Shared) {
         waiting.syncs = false;
         waiting.slow_sync = began.elapsed() > QUICK_SYNC;
         drop(waiting);
+        // What was deleted is noticed here: to look takes no time from the way of a move.
+        if shared.disk().database.is_gone() {
+            shared.lock().untidy = true;
+            shared.wake.notify_one();
+        }
         if let Err(error) = synced
             && !std::mem::replace(&mut warned, true)
         {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::ply::{Made, Ply};
 use crate::{
-    chess::game::{Game, MAX_PLIES},
+    chess::game::{Game, MAX_PLIES, uci},
     vocabulary::{Advice, By},
 };
 
@@ -42,9 +42,9 @@ pub(super) struct MoveTimes {
     /// Only its start is kept with it: see [`Self::plies`].
     #[serde(serialize_with = "start")]
     game: Game,
-    /// As many as moves.
-    #[serde(skip_serializing)]
-    moves: Vec<Made>,
+    /// The same, move by move: it grows, and is kept by itself.
+    #[serde(skip)]
+    plies: Vec<Ply>,
     #[serde(skip)]
     awaited: Option<Awaited>,
 }
@@ -60,12 +60,9 @@ impl MoveTimes {
         &self.game
     }
 
-    /// The game, move by move: it grows, and is kept by itself.
-    pub fn plies(&self) -> Vec<Ply> {
-        let unseen = std::iter::repeat(Made::default());
-        let made = self.moves.iter().copied().chain(unseen);
-        let plies = self.game.uci_moves().zip(made);
-        plies.map(|(uci, made)| Ply { uci, made }).collect()
+    /// The game, move by move, with what was seen of each being made.
+    pub fn plies(&self) -> &[Ply] {
+        &self.plies
     }
 
     /// The same again, from the start that was kept with it; `None` if a move is illegal.
@@ -73,12 +70,26 @@ impl MoveTimes {
         if plies.len() > MAX_PLIES {
             return None;
         }
-        for ply in plies {
-            let m = ply.uci.to_move(self.game.position()).ok()?;
+        self.game = Game::from_start(self.game.start().clone());
+        for Ply { uci: text, made } in plies {
+            let m = text.to_move(self.game.position()).ok()?;
             self.game.push(m);
-            self.moves.push(ply.made);
+            self.plies.push(Ply {
+                uci: uci(m),
+                made: *made,
+            });
         }
         Some(self)
+    }
+
+    /// The same as the first version kept it: with the whole game, and beside it what was seen of each move.
+    pub fn with_seen(self, seen: Vec<Made>) -> Self {
+        let mut times = Self::default();
+        times.follow(&self.game);
+        for (ply, made) in times.plies.iter_mut().zip(seen) {
+            ply.made = made;
+        }
+        times
     }
 
     /// The player was given this advice while this game is on the board. On a board that does not report that a shown
@@ -118,12 +129,6 @@ impl MoveTimes {
         };
     }
 
-    /// The same, after a restart: as many as moves.
-    pub fn recalled(mut self) -> Self {
-        self.moves.resize(self.game.len(), Made::default());
-        self
-    }
-
     /// The board was not observed for a while.
     pub fn interrupted(&mut self) {
         self.awaited = None;
@@ -131,10 +136,9 @@ impl MoveTimes {
 
     /// The moves after this many plies belong to another game, even where they are the same.
     pub fn forget_from(&mut self, plies: usize) {
-        self.moves
-            .iter_mut()
-            .skip(plies)
-            .for_each(|made| *made = Made::default());
+        for ply in self.plies.iter_mut().skip(plies) {
+            ply.made = Made::default();
+        }
     }
 
     /// This game is on the board: what was seen of other moves is forgotten.
@@ -143,8 +147,12 @@ impl MoveTimes {
             return;
         }
         let common = self.common(game);
-        self.moves.truncate(common);
-        self.moves.resize(game.len(), Made::default());
+        self.plies.truncate(common);
+        let new = game.moves()[common..].iter();
+        self.plies.extend(new.map(|m| Ply {
+            uci: uci(*m),
+            made: Made::default(),
+        }));
         self.game = game.clone();
     }
 
@@ -155,8 +163,8 @@ impl MoveTimes {
     /// How this move of the game was made; plies count from 1.
     pub fn made(&mut self, ply: usize, by: Option<By>, took: Option<Duration>) {
         let index = ply.checked_sub(1);
-        if let Some(made) = index.and_then(|index| self.moves.get_mut(index)) {
-            *made = Made { by, took };
+        if let Some(ply) = index.and_then(|index| self.plies.get_mut(index)) {
+            ply.made = Made { by, took };
         }
     }
 
@@ -169,20 +177,20 @@ impl MoveTimes {
 
     /// Who made each move of this game.
     pub fn by(&self, game: &Game) -> Arc<[Option<By>]> {
-        let mut by: Vec<_> = self.known(game).iter().map(|made| made.by).collect();
+        let mut by: Vec<_> = self.known(game).iter().map(|ply| ply.made.by).collect();
         by.resize(game.len(), None);
         by.into()
     }
 
     /// How long each move of this game took.
     pub fn took(&self, game: &Game) -> Arc<[Option<Duration>]> {
-        let mut took: Vec<_> = self.known(game).iter().map(|made| made.took).collect();
+        let mut took: Vec<_> = self.known(game).iter().map(|ply| ply.made.took).collect();
         took.resize(game.len(), None);
         took.into()
     }
 
     /// What is known of this game's moves.
-    fn known(&self, game: &Game) -> &[Made] {
-        &self.moves[..self.common(game).min(self.moves.len())]
+    fn known(&self, game: &Game) -> &[Ply] {
+        &self.plies[..self.common(game)]
     }
 }

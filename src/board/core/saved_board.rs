@@ -7,7 +7,12 @@ use serde_json::Value;
 use shakmaty::uci::UciMove;
 
 use super::{
-    Core, hand::Hand, identity::Identity, leading::Leading, move_times::MoveTimes, ply::Ply,
+    Core,
+    hand::Hand,
+    identity::Identity,
+    leading::Leading,
+    move_times::MoveTimes,
+    ply::{Made, Ply},
     verdict::Verdict,
 };
 use crate::{
@@ -54,7 +59,7 @@ impl Serialize for Rest<'_> {
 
 impl Serialize for SavedBoard {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Long::new(&self.plies(), self.rest()).serialize(serializer)
+        Long::new(self.plies(), self.rest()).serialize(serializer)
     }
 }
 
@@ -63,7 +68,7 @@ impl<'de> Deserialize<'de> for SavedBoard {
         let kept = Value::deserialize(deserializer)?;
         if kept.get("rest").is_none() {
             // Of the first version.
-            return Self::deserialize(kept).map_err(D::Error::custom);
+            return Self::first_version(kept).map_err(D::Error::custom);
         }
         let kept: Long<Value> = serde_json::from_value(kept).map_err(D::Error::custom)?;
         let plies: Vec<Ply> = kept.past().map_err(D::Error::custom)?;
@@ -80,8 +85,20 @@ impl<'de> Deserialize<'de> for SavedBoard {
 }
 
 impl SavedBoard {
+    /// As the first version kept it.
+    fn first_version(mut kept: Value) -> serde_json::Result<Self> {
+        let seen = kept.pointer_mut("/move_times/moves").map(Value::take);
+        let seen: Option<Vec<Made>> = serde_json::from_value(seen.unwrap_or_default())?;
+        let memory = Self::deserialize(kept)?;
+        let move_times = memory.move_times.with_seen(seen.unwrap_or_default());
+        Ok(Self {
+            move_times,
+            ..memory
+        })
+    }
+
     /// The game on the board, move by move: it grows, and is kept by itself.
-    pub fn plies(&self) -> Vec<Ply> {
+    pub fn plies(&self) -> &[Ply] {
         self.move_times.plies()
     }
 
@@ -152,7 +169,7 @@ impl Core {
         self.hand = memory.hand;
         self.hand.forget_take_back();
         self.identity = memory.identity;
-        self.move_times = memory.move_times.recalled();
+        self.move_times = memory.move_times;
         let position = self.held.game().position();
         let sent = memory
             .sent
