@@ -38,7 +38,7 @@ pub enum UciCommand<'a> {
         /// Its value; `None` for a button.
         value: Option<String>,
     },
-    /// `position …`: the words after it, which are read by [`Statement`](super::statement::Statement).
+    /// `position …`: the words after it. `statement` reads them.
     Position(&'a str),
     /// `go …`
     Go(Go),
