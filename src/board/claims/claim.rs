@@ -178,6 +178,13 @@ impl Claim {
         self.is_joined() && self.rest != Rest::MakesWay && !self.is_alone()
     }
 
+    /// It plays on, though its game was over.
+    pub(super) fn goes_on(&mut self) {
+        if let Place::Ends(played) = self.place {
+            self.place = played.map_or(Place::LooksOn, Place::Plays);
+        }
+    }
+
     /// It was put out, and may have the board again.
     pub(super) fn forgive(&mut self) {
         if self.is_put_out() {

@@ -226,9 +226,7 @@ impl Claims {
             if claim.is_new(&game) {
                 claim.forgive();
             }
-            if let Place::Ends(played) = claim.place {
-                claim.place = played.map_or(Place::LooksOn, Place::Plays);
-            }
+            claim.goes_on();
             claim.number = number;
             // An engine tells its name only when it has been started.
             claim.label = label;
@@ -284,6 +282,7 @@ impl Claims {
         if let Some(claim) = self.get(client).filter(|claim| claim.is_joined()) {
             claim.place = Place::Ends(match claim.place {
                 Place::Plays(before) => Some(before),
+                Place::Ends(before) => before,
                 _ => None,
             });
             claim.wish = Wish::Nothing;
@@ -305,6 +304,9 @@ impl Claims {
         };
         claim.stirs();
         claim.wish = Wish::from(on);
+        if on {
+            claim.goes_on();
+        }
         // The hand may have answered others already: the game is not left because of that, only because of the program.
         let passed = target.is_some_and(|target| target.continues(&claim.game));
         let answered = claim.is_joined() && passed && claim.is_news(held);

@@ -129,8 +129,21 @@ fn who_came_first_begins_the_next_game_though_its_last_one_has_ended() {
         claims.set_awaiting(client, true, &Held::default());
     }
     claims.finish(WHITE);
+    // Lichess tells the end of a game on two streams.
+    claims.finish(WHITE);
     assert!(state(&mut claims, WHITE, "d2d4"));
     assert!(claims.has(WHITE) && !claims.has(BLACK));
+}
+
+#[test]
+fn who_awaits_a_move_again_after_its_game_has_ended_plays_on() {
+    let mut claims = Claims::default();
+    state(&mut claims, WHITE, "e2e4");
+    claims.set_awaiting(WHITE, true, &Held::default());
+    claims.finish(WHITE);
+    claims.set_awaiting(WHITE, true, &Held::default());
+    claims.leave_finished();
+    assert!(claims.has(WHITE) && claims.awaiting());
 }
 
 #[test]

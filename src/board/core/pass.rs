@@ -36,12 +36,13 @@ impl Core {
                 self.taken_back_to(self.held.game().len());
             }
             self.meet();
+            // Before the driver follows: what a client was given does not turn out to have been another move.
+            self.answer();
             let fresh = self.news_from() < self.held.game().len();
             if !self.driver.follow(now, self.held.game(), fresh) {
                 break;
             }
         }
-        self.answer();
     }
 
     /// A client that came to a game is answered by what the board holds of it, once that is known, or not at all.

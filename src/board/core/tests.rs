@@ -2,9 +2,12 @@
 
 mod free;
 
-use std::time::Duration;
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
 
-use shakmaty::{Color, uci::UciMove};
+use shakmaty::{Chess, Color, uci::UciMove};
 use uuid::Uuid;
 
 use super::*;
@@ -13,7 +16,7 @@ use crate::{
     board::claims::LOOKS_ON,
     chess::game::{Game, uci},
     driver::{
-        Driver,
+        Capabilities, Driver, DriverEvent, Step,
         swpp::{Framing, MOVE_WAIT, Swpp},
         ucb,
     },
@@ -494,6 +497,86 @@ fn an_answer_is_published_once() {
     assert!(rig.core.poll_snapshot().is_none(), "a second publication");
     assert_eq!(rig.core.poll_event(), None);
     assert_eq!(rig.answer(), None, "it was taken");
+}
+
+/// Passes on what a board does, and notes whether its last move may turn out to have been another one.
+struct Follower {
+    board: Box<dyn Driver>,
+    may_replace: Arc<AtomicBool>,
+}
+
+impl Driver for Follower {
+    fn follow(&mut self, now: Instant, game: &Game, may_replace: bool) -> bool {
+        self.may_replace.store(may_replace, Ordering::Relaxed);
+        self.board.follow(now, game, may_replace)
+    }
+    fn capabilities(&self) -> Capabilities {
+        self.board.capabilities()
+    }
+    fn link_up(&mut self, now: Instant) {
+        self.board.link_up(now);
+    }
+    fn link_down(&mut self) {
+        self.board.link_down();
+    }
+    fn received(&mut self, now: Instant, channel: Channel, bytes: &[u8]) {
+        self.board.received(now, channel, bytes);
+    }
+    fn timeout(&mut self, now: Instant) {
+        self.board.timeout(now);
+    }
+    fn deadline(&self) -> Option<Instant> {
+        self.board.deadline()
+    }
+    fn idle(&self) -> bool {
+        self.board.idle()
+    }
+    fn stepping(&self) -> bool {
+        self.board.stepping()
+    }
+    fn start(&mut self, now: Instant, step: Step) {
+        self.board.start(now, step);
+    }
+    fn confirm(&mut self, now: Instant) {
+        self.board.confirm(now);
+    }
+    fn tell_position(&mut self, now: Instant, position: &Chess, new_to_board: bool) {
+        self.board.tell_position(now, position, new_to_board);
+    }
+    fn learn(&mut self, now: Instant) {
+        self.board.learn(now);
+    }
+    fn look(&mut self, now: Instant) {
+        self.board.look(now);
+    }
+    fn poll_transmit(&mut self, now: Instant) -> Option<Outgoing> {
+        self.board.poll_transmit(now)
+    }
+    fn poll_event(&mut self) -> Option<DriverEvent> {
+        self.board.poll_event()
+    }
+}
+
+#[test]
+fn a_move_that_a_program_was_given_does_not_turn_out_to_have_been_another_one() {
+    let may_replace = Arc::new(AtomicBool::new(false));
+    let mut rig = Rig::with(Box::new(Follower {
+        board: Box::new(Swpp::new(Framing::Stream, MOVE_WAIT)),
+        may_replace: may_replace.clone(),
+    }));
+    rig.waits(1);
+    rig.hears("H101     1.2\n");
+    rig.states("");
+    rig.waits(1);
+    rig.hears("MB e2e4\n");
+    assert!(rig.answer().is_some());
+    assert!(!may_replace.load(Ordering::Relaxed));
+    // As long as nobody was given it, it may.
+    rig.states("e2e4 e7e5");
+    rig.awaits(false);
+    rig.waits(1);
+    rig.hears("MB g1f3\n");
+    assert!(may_replace.load(Ordering::Relaxed));
 }
 
 /// A program whose connection ended before it took the answer, or that asks again before it saw it, gets it again.
