@@ -9,7 +9,7 @@ use super::{AWAY, Claim, Claims, KeptForAddress, Place, Presence, Rest};
 use crate::vocabulary::{ClientId, ClientName};
 
 impl Claims {
-    /// Time has passed. `true` if a client makes way now: [`Self::admit_waiting`] says for which.
+    /// Time has passed. `true` if a client makes way now; then call [`Self::admit_waiting`].
     pub fn pass(&mut self, now: Instant) -> bool {
         let over =
             |since: Instant, patience: Duration| now.saturating_duration_since(since) >= patience;
@@ -29,7 +29,7 @@ impl Claims {
         makes_way
     }
 
-    /// When to call [`Self::pass`]: while other clients wait, when the last one that has the board makes way.
+    /// When to call [`Self::pass`]: when the first holder makes way, if a client that waits for the board awaits a move.
     pub fn deadline(&self) -> Option<Instant> {
         self.waiting().find(|claim| claim.awaits())?;
         let kept = self.kept.as_ref().and_then(|kept| Some(kept.since? + AWAY));
@@ -41,7 +41,7 @@ impl Claims {
         holders.chain(kept).min()
     }
 
-    /// Whether the game on the board has ended. One that goes on after all keeps the board.
+    /// Notes whether the game on the board has ended. If it continues after all, its client keeps the board.
     pub fn set_over(&mut self, over: bool, now: Instant) {
         if std::mem::replace(&mut self.over, over) != over {
             for claim in self.all.iter_mut().filter(|claim| claim.is_program()) {
@@ -50,7 +50,7 @@ impl Claims {
         }
     }
 
-    /// Whether the board belongs to another address, or to a client that has it for itself.
+    /// Whether the board belongs to another address, or to a client that shares it with no one.
     fn is_elsewhere(&self, client: ClientId) -> bool {
         let mut holders = self.holders();
         if holders.any(|claim| claim.client != client && claim.is_alone()) {
@@ -66,14 +66,14 @@ impl Claims {
                 .any(|claim| !claim.lets_others() && is_other(claim.label.address()))
     }
 
-    /// Whether this client may change the course of the game: it has the board, or the board is free, and no client
-    /// that has played on it for as long awaits a move.
+    /// Whether this client may change the course of the game: it has the board, or the board is free, and no client that has
+    /// played on it longer awaits a move.
     pub fn may_lead(&self, client: ClientId) -> bool {
         let begins = self.all.iter().any(|claim| {
             claim.client == client && claim.is_program() && claim.begins && claim.awaits()
         });
         let rests = |claim: &Claim| {
-            // One that has not come back after a restart may await a move by now.
+            // A client that has not come back after a restart may await a move by now.
             let awaits = claim.awaits() || claim.answer.is_given();
             claim.is_program() && !awaits && claim.presence != Presence::Returns
         };

@@ -1,8 +1,8 @@
-//! Who knows which of the hand's moves, and whose answer a move is.
+//! Which client knows which of the hand's moves, and which client a move answers.
 //!
-//! What the hand has made is known by the board's game ([`Held::by_hand_from`]). Which of it is news, and to whom, is kept here,
-//! and changed only here. A client learns of moves by stating a game that has them, by being told them, or by giving up its claim
-//! to them; what the hand takes back is forgotten by all.
+//! The held game knows which moves the hand made ([`Held::by_hand_from`]). Which of them are news, and to which client, is kept
+//! and changed only here. A client learns of moves by stating a game that has them, by being told them, or by giving up its
+//! claim to them; a move that the hand takes back is forgotten for all clients.
 
 use serde::{Deserialize, Serialize};
 use shakmaty::{Move, uci::UciMove};
@@ -15,20 +15,20 @@ use crate::{
     vocabulary::{ClientId, Opponent},
 };
 
-/// Moves of the hand that may already stand on the board when a program comes and still answer it: the hand was quick,
-/// or played while the daemon was away.
+/// Moves of the hand that may be on the board before a program comes and still answer it: the hand was quick, or played while
+/// the daemon was away.
 pub const MOVES_BEFORE: usize = 1;
 
-/// What one client knows of the moves on the board, and has of them.
+/// What one client knows of the moves on the board, and what it was given.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Answer {
-    /// It knows so many plies, or has given up its claim to them.
+    /// The client knows this many plies, or has given up its claim to them.
     knows: usize,
-    /// It has come to a game that it did not play on, and what the board held then has not been checked yet.
+    /// It joined a game instead of continuing its own, and what the board held then is still to be checked.
     comes: bool,
-    /// What the hand has made: the client may still await `stop`, but nothing can disturb the answer any more.
+    /// The hand's answer. The client may still have to send `stop`, but nothing can change the answer any more.
     made: Option<Text<UciMove>>,
-    /// It was given what the hand has made, and has not said that it took it.
+    /// It was given the hand's answer, and has not confirmed that it took it.
     #[serde(skip)]
     given: bool,
 }
@@ -40,19 +40,19 @@ impl Answer {
         self.comes |= comes;
     }
 
-    /// Whether it was given one that it has not taken yet.
+    /// Whether the client was given an answer that it has not taken yet.
     pub fn is_given(&self) -> bool {
         self.given
     }
 
-    /// Whether the hand has made one.
+    /// Whether the hand has made an answer.
     pub fn is_made(&self) -> bool {
         self.made.is_some()
     }
 }
 
 impl Claim {
-    /// Whether the hand has made what the board holds after its game, and it is news to this client.
+    /// Whether the moves on the board after this client's game were made by the hand and are news to the client.
     pub(super) fn is_news(&self, held: &Held) -> bool {
         let plies = self.game.len();
         let made = held.game().moves().get(plies).map(|m| Text(uci(*m)));
@@ -61,7 +61,7 @@ impl Claim {
         by_hand && self.answer.knows <= plies
     }
 
-    /// What the hand has played in the last position of its game, if this game is on the board.
+    /// What the hand has played in the last position of the client's game, if that game is on the board.
     pub fn answer<'a>(&self, held: &'a Held) -> &'a [Move] {
         let news = self.answer.given || !self.answer.comes && self.is_news(held);
         if self.is_joined() && news && held.game().continues(&self.game) {
@@ -71,14 +71,14 @@ impl Claim {
         }
     }
 
-    /// Whether the hand plays both colours of its game, and it states the very position after which no client knew the
-    /// hand's moves. An earlier or later one of a game that nobody plays is a position like any other.
+    /// Whether the hand plays both colours, and the client states exactly the position from which on no client knew the hand's
+    /// moves. Any other position of that game is treated like one of any game.
     fn is_where_clients_left(&self, held: &Held) -> bool {
         let news_from = self.answer.knows.max(held.by_hand_from());
         self.occasion.opponent == Opponent::Nobody && news_from == self.game.len()
     }
 
-    /// What it was given is still to be given. `false` if it was given nothing, or has taken it.
+    /// Marks an answer that was not taken as not given. `false` if there was none.
     pub(super) fn withdraw(&mut self) -> bool {
         let given = std::mem::take(&mut self.answer.given);
         if given {
@@ -90,7 +90,7 @@ impl Claim {
 }
 
 impl Claims {
-    /// Front-ends know so many plies of the game on the board.
+    /// How many plies of the game on the board front-ends know.
     pub fn known(&self) -> usize {
         self.known
     }
@@ -105,8 +105,8 @@ impl Claims {
         self.known = self.known.min(plies);
     }
 
-    /// Gives the hand's move to each client that awaits it and can take it now. `None` if there is none, and otherwise
-    /// whether the target goes on by it.
+    /// Gives the hand's move to each client that awaits it and can take it now. `None` if no client was given one, otherwise
+    /// whether the move extends the target.
     pub fn give(&mut self, held: &Held) -> Option<bool> {
         let mut goes_on = None;
         for claim in &mut self.all {
@@ -126,8 +126,7 @@ impl Claims {
         goes_on
     }
 
-    /// A client has taken this move, which it was given. `false` if it was given nothing, or the hand has made another move
-    /// since.
+    /// A client has taken the move it was given. `false` if it was given none, or the hand has made another move since.
     pub fn take(&mut self, client: ClientId, number: u64, answer: UciMove, held: &Held) -> bool {
         let claim = self.get(client).filter(|claim| claim.number == number);
         claim.is_some_and(|claim| {
@@ -136,7 +135,7 @@ impl Claims {
         })
     }
 
-    /// What a client was given and has not taken is still to be given: the plies of its game are returned.
+    /// Withdraws an answer that a client was given and has not taken. Returns the number of plies of its game.
     pub fn withdraw(&mut self, client: ClientId) -> Option<usize> {
         let claim = self.get(client).filter(|claim| claim.answer.given)?;
         claim.withdraw();
@@ -156,7 +155,7 @@ impl Claims {
         Some(game.len())
     }
 
-    /// A client was told the answer to its target, which extends its game. `true` if the target changed.
+    /// A client was told the answer to its game. `true` if the target changed: the answer extends it.
     pub fn answered(&mut self, client: ClientId, number: u64, answer: Move) -> bool {
         let target = self.target.clone();
         let Some(claim) = self.get(client).filter(|claim| claim.number == number) else {
@@ -174,8 +173,8 @@ impl Claims {
         true
     }
 
-    /// This client cannot take the hand's answer: none of the board's plies answers any client. `false` if it does not have
-    /// the board, or turned to another game.
+    /// This client cannot take the hand's answer: none of the moves on the board answers any client now. `false` if the client
+    /// does not have the board, or has stated another game.
     pub fn refuse(&mut self, client: ClientId, number: u64, plies: usize) -> bool {
         let refuses = |claim: &Claim| claim.client == client && claim.number == number;
         let holds = self.holders().any(refuses);
@@ -185,7 +184,7 @@ impl Claims {
         holds
     }
 
-    /// None of the plies on the board now is an answer to any client. `true` if something was withdrawn.
+    /// No move on the board now is an answer to any client. `true` if an answer was withdrawn.
     fn give_up(&mut self, plies: usize) -> bool {
         let withdrawn = self.withdraw_all(|_| true);
         self.know(plies);
@@ -195,14 +194,14 @@ impl Claims {
         withdrawn
     }
 
-    /// A new game begins: what stands on the board answers nobody, and what is played from now on every client that awaits it
-    /// there. `true` if the target changed.
+    /// A new game begins: no move on the board answers a client, and any move made from now on answers every client that awaits
+    /// one. `true` if an answer was withdrawn.
     pub fn begin_anew(&mut self, plies: usize) -> bool {
         let withdrawn = self.give_up(plies);
         self.taken_back_to(plies) || withdrawn
     }
 
-    /// Withdraws what was given to these and not taken. `true` if that is anything.
+    /// Withdraws the answers that these clients have not taken. `true` if there were any.
     fn withdraw_all(&mut self, which: impl Fn(&Claim) -> bool) -> bool {
         let given = |claim: &&Claim| claim.answer.given && which(claim);
         let given: Vec<ClientId> = (self.all.iter().filter(given))
@@ -214,8 +213,8 @@ impl Claims {
         !given.is_empty()
     }
 
-    /// What the board holds is known, and `is_found` says which moves were on it when it was first asked. The rule for what
-    /// the hand may have played before a program came:
+    /// Applies the rule for moves that the hand made before a client came. Call it once the board's game is known;
+    /// [`Held::is_found`] says which moves were already there when the board was first asked.
     ///
     /// If a client joins a game instead of continuing its own, one further move on the board is its answer; if there
     /// are more, none is: then the board holds a different game that began the same way. In a game without a move, that
@@ -245,8 +244,8 @@ impl Claims {
         }
     }
 
-    /// The board holds so many plies now: what comes after them will be new to every client. What was given to one that has
-    /// not taken it yet, and is taken back, is not its answer. `true` if the target changed by that.
+    /// The board holds this many plies now: later ones will be new to every client. Withdraws answers that were taken back
+    /// before their client took them. `true` if any was.
     pub fn taken_back_to(&mut self, plies: usize) -> bool {
         let changed = self.withdraw_all(|claim| claim.game.len() >= plies);
         self.known = self.known.min(plies);
@@ -268,7 +267,7 @@ impl Claims {
     }
 }
 
-/// Whether a game is this one with one move more.
+/// Whether `game` is `before` with one more move.
 pub(super) fn is_next(game: &Game, before: &Game) -> bool {
     game.len() == before.len() + 1 && game.continues(before)
 }

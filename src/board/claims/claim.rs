@@ -30,10 +30,10 @@ pub(super) enum Place {
 /// Whether a client is connected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Presence {
-    /// It is.
+    /// It is connected.
     #[default]
     Here,
-    /// It is not, but may come back.
+    /// It is disconnected, but may come back.
     Away,
     /// It had the board when the daemon ended, and has not come back yet.
     Returns,
@@ -47,7 +47,7 @@ pub(super) enum Wish {
     Nothing,
     /// A move.
     Move,
-    /// A move, which it takes when it stops: until then it only analyses.
+    /// A move to be given once the client sends `stop`; until then it only analyses.
     Analysis,
 }
 
@@ -71,7 +71,7 @@ pub(super) enum Rest {
     Stirs,
     /// Since then.
     Since(Instant),
-    /// For so long, or by its own word, that it has the board only until another client awaits a move there.
+    /// For so long that it keeps the board only until another client awaits a move. A client may also ask for this.
     MakesWay,
 }
 
@@ -185,7 +185,7 @@ impl Claim {
         }
     }
 
-    /// It was put out, and may have the board again.
+    /// Lets a client that was put out have the board again.
     pub(super) fn forgive(&mut self) {
         if self.is_put_out() {
             self.place = Place::Waits;
@@ -202,7 +202,7 @@ impl Claim {
         }
     }
 
-    /// It does something.
+    /// The client was active.
     pub(super) fn stirs(&mut self) {
         self.rest = Rest::Stirs;
     }

@@ -2,12 +2,12 @@
 //!
 //! The rules, in order:
 //!
-//! 1. The board belongs to one address at a time; this machine is one, and the app and the links are of it. Clients from
+//! 1. The board belongs to one address at a time; this machine is one, with the app and the links. Clients from
 //!    another address wait until the last client there leaves or makes way.
-//! 2. A client makes way when it has only looked on for [`LOOKS_ON`], when it plays and neither it nor the hand has done
-//!    anything for [`IDLE`], when it says so (an engine whose game has not begun), when it is disconnected, for other
-//!    addresses after [`AWAY`], and when it is put out. A chess program also makes way [`OVER`] after its game ended. Until
-//!    another client wants the board it keeps it all the same, unless it was put out.
+//! 2. A client makes way when it has only looked on for [`LOOKS_ON`]; when it plays and neither it nor the hand has done
+//!    anything for [`IDLE`]; when it says so (an engine whose game has not begun); when it is disconnected, at once
+//!    for its own address and after [`AWAY`] for others; and when it is put out. A chess program also makes way [`OVER`]
+//!    after its game ended. Unless it was put out, it keeps the board until another client wants it.
 //! 3. A free board goes to the first client that states a target.
 //! 4. A client that states the very game the board is led through joins: one hand plays both colours.
 //! 5. A client that has the board may state any other game (the next move, a take-back, a new game) while no other
@@ -17,8 +17,8 @@
 //!    a move then, first come first served, otherwise when it does. Between chess programs of one address the board is
 //!    also free for one that has announced a new game and awaits its move, while those that have the board await none:
 //!    UCI does not tell an engine that its game is over, so a program that was left open looks like one that thinks.
-//!    Whoever loses the board so gets it back in the same way, or when it is free: two programs do not take it from one
-//!    another move by move.
+//!    A program that loses the board this way gets it back in the same way, or when it is free: two programs do not
+//!    take it from one another move by move.
 //! 7. A disconnected client is answered, until another client has the board; then it waits, and gets it again only when
 //!    its connection is back. A chess program comes back as another client: for it the board is kept for its address.
 //! 8. A new game that a client announces while others have the board begins when that client leads; it is never reached
@@ -26,9 +26,9 @@
 //! 9. A client that was put out waits, and gets the board again only for a new game: one that it announces, or that
 //!    shares no move with the game it was put out of. A program that connects again is another client. A link cannot
 //!    begin a game by itself: it goes on when the board is free.
-//! 10. After a restart of the daemon, the clients that had the board have it still, as if they were connected. Each comes
-//!     back as a new connection and takes its own claim over ([`Claims::adopt`]). One that does not come within
-//!     [`RETURN_WAIT`] has left, as after a lost connection.
+//! 10. After a restart of the daemon, the clients that had the board still have it, as if they were connected. Each comes
+//!     back as a new connection and takes over its own claim ([`Claims::adopt`]). One that does not come within
+//!     [`RETURN_WAIT`] counts as lost.
 //! 11. A game on Lichess has the board for itself until it is over or put out: no other client joins it, takes the board, or
 //!     stays there, for Lichess forbids the help of programs. It does not make way by itself.
 //!
@@ -94,7 +94,7 @@ pub struct Claims {
     all: Vec<Claim>,
     /// The game the board is led through.
     target: Option<Game>,
-    /// Front-ends know so many plies of the game on the board.
+    /// How many plies of the game on the board front-ends know.
     #[serde(default)]
     known: usize,
     /// How many times a client has begun to play on the board.
@@ -102,8 +102,8 @@ pub struct Claims {
     /// Clients that announced a new game while another has the board, and have not stated it yet.
     #[serde(skip)]
     announced: Vec<ClientId>,
-    /// A client leads that did not have the board before, or that announced a new game before it could lead; the value
-    /// says whether it announced one.
+    /// A client has just got the board, or may now lead it after it announced a new game; the value says whether it announced
+    /// one.
     #[serde(skip)]
     came: Option<bool>,
     #[serde(default)]
@@ -149,7 +149,7 @@ impl Claims {
         self.holders().any(Claim::awaits)
     }
 
-    /// The client that the board is kept for although it is disconnected, while others wait.
+    /// The disconnected client that the board is kept for, while others wait.
     pub fn kept(&self) -> Option<&ClientName> {
         let waited_for = self.holders().next().is_none() && self.waiting().next().is_some();
         self.kept
@@ -307,7 +307,7 @@ impl Claims {
         if on {
             claim.goes_on();
         }
-        // The hand may have answered others already: the game is not left because of that, only because of the program.
+        // The hand may already have answered other clients: that is no reason to leave the game.
         let passed = target.is_some_and(|target| target.continues(&claim.game));
         let answered = claim.is_joined() && passed && claim.is_news(held);
         match claim.place {

@@ -1,4 +1,4 @@
-//! What becomes of claims when the daemon is started again: who had the board has it still, and has to come back.
+//! Claims across a restart of the daemon: clients that had the board still have it, and must come back.
 
 use serde::Serializer;
 
@@ -11,16 +11,16 @@ use crate::{
 /// Clients of one board that are saved for a restart: those that have it. There are seldom more than two.
 pub const MAX_KEPT: usize = 8;
 
-/// Kept for a restart are the clients that have the board.
+/// Saves the clients that have the board, for a restart.
 pub(super) fn holders<S: Serializer>(all: &[Claim], serializer: S) -> Result<S::Ok, S::Error> {
     let holders = all.iter().filter(|claim| claim.is_joined());
     serializer.collect_seq(holders.take(MAX_KEPT))
 }
 
 impl Claim {
-    /// Whether a client of this name that states this game is the one that had this claim before a restart. A program
-    /// has another port then: it is known by its address and its game, which it continues, took back, or has left
-    /// meanwhile for a new one that it announces.
+    /// Whether a client with this name that states this game is the one that had this claim before the restart. A program has
+    /// another port now: it is recognised by its address, and by a game that continues the claimed one, takes moves back from
+    /// it, or is announced as new.
     fn is_of(&self, label: &ClientName, game: &Game, begins: bool) -> bool {
         match (&self.label, label) {
             (ClientName::Program(was), ClientName::Program(is)) => {
@@ -76,8 +76,8 @@ impl Claims {
 
     /// A client that may have had the board before a restart states this game: it takes its claim over.
     ///
-    /// One that states the very game it was given an answer to has not received that answer, which is still to be given: the
-    /// plies of that game are returned.
+    /// If it states the game to which it was given an answer, it never received that answer, which must be given again: returns
+    /// the number of plies of that game.
     pub fn adopt(&mut self, client: ClientId, label: &ClientName, game: &Game) -> Option<usize> {
         let begins = self.announced.contains(&client);
         let is_known = self.all.iter().any(|claim| claim.client == client);
