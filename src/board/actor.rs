@@ -31,8 +31,8 @@ use crate::{
     vocabulary::{BoardName, By, ClientId, Command, Event, Request},
 };
 
-/// In debug builds, for the fault suite: the variable with the folder where a file `NAME.panic` makes the task of the
-/// board of that name panic, once.
+/// In debug builds, for the fault suite: the environment variable that names a folder. A file `NAME.panic` there makes the task
+/// of board NAME panic, once.
 #[cfg(debug_assertions)]
 const PANICS: &str = "BOARD_TASK_PANICS";
 
@@ -42,10 +42,10 @@ const LOGGED: usize = 256;
 /// Bytes at once after which other tasks get a turn: a board's longest message has 257, and anything in larger pieces
 /// is an endless stream.
 const FLOOD: usize = 512;
-/// What a board has sent before it was reached is there within this time: the system has it already, or a USB adapter, for up
-/// to 16 ms (FTDI's latency timer).
+/// What a board sent before its link was opened arrives within this time: it waits in the system, or for up to 16 ms in a USB
+/// adapter (FTDI's latency timer).
 const EARLIER_WAIT: Duration = Duration::from_millis(20);
-/// A link that stood for this long was useful: the next attempt comes soon.
+/// After a link that lasted this long, the next attempt comes soon.
 const OF_USE: Duration = Duration::from_secs(1);
 /// The same for a link that the driver gave up: handshakes and their repetitions take seconds.
 const LONG_OF_USE: Duration = Duration::from_mins(1);
@@ -58,11 +58,11 @@ pub struct Actor {
     core: Core,
     /// Cores that have failed.
     failed: u32,
-    /// What the core knew when it last published something: what the next one begins with, should it fail.
+    /// What the core knew at its last publication. If the core fails, the next one begins with it.
     memory: SavedBoard,
-    /// The commands since then, for the next one.
+    /// The commands since that publication, for the next core.
     since: VecDeque<Command>,
-    /// Commands that the core before has not finished.
+    /// Commands that the previous core did not finish.
     again: VecDeque<Command>,
     transport: Transport,
     recorder: Option<Recorder>,
@@ -79,7 +79,7 @@ pub struct Actor {
 pub struct Pulse(mpsc::Sender<oneshot::Sender<()>>);
 
 impl Pulse {
-    /// Waits for the answer: for ever, if the task hangs. A task that has ended has nothing to answer.
+    /// Waits for the answer; for ever, if the task hangs. Returns at once if the task has ended.
     pub async fn beats(&self) {
         let (answer, answered) = oneshot::channel();
         if self.0.send(answer).await.is_ok() {
@@ -94,12 +94,12 @@ enum Ended {
     Stopped,
     /// The link broke.
     Broken(String),
-    /// The driver has no use for it.
+    /// The driver gave the link up.
     GivenUp(String),
 }
 
 impl Actor {
-    /// A board's task, and the front-ends' handle to it. `make` makes its core, and another one should that fail.
+    /// A board's task, and the front-ends' handle to it. `make` makes its core, and a new one whenever a core fails.
     pub fn new(
         name: BoardName,
         make: impl Fn() -> Core + Send + 'static,
@@ -137,8 +137,8 @@ impl Actor {
         (actor, handle)
     }
 
-    /// Goes on where the daemon ended, and keeps on this shelf what a restart needs. Returns the highest number of a
-    /// client that had the board.
+    /// Continues from what this shelf holds, and saves there what a restart needs. Returns the highest number of a client that
+    /// had the board.
     pub fn keep_on(&mut self, shelf: Shelf) -> Option<ClientId> {
         let (keeping, memory) = Keeping::on(shelf)?;
         self.keeping = Some(keeping);
@@ -151,7 +151,7 @@ impl Actor {
         last
     }
 
-    /// Asks its task whether it still runs.
+    /// A handle that asks this task whether it still runs.
     pub fn pulse(&self) -> Pulse {
         self.pulse.clone()
     }
@@ -174,8 +174,8 @@ impl Actor {
         self.replace_core("its configuration has changed".to_owned());
     }
 
-    /// Runs until `stop` is cancelled; returns what is needed to continue. A bug (a panic) ends the link and the core,
-    /// not the board: a new core continues with what was told last.
+    /// Runs until `stop` is cancelled; returns what is needed to continue. A bug (a panic) ends the link and the core, not the
+    /// board: a new core continues from the last publication.
     pub async fn run(mut self, stop: CancellationToken) -> Self {
         let span = info_span!("board", name = %self.name);
         async {
@@ -227,7 +227,7 @@ impl Actor {
     fn replace_core(&mut self, why: String) {
         self.core = (self.make)();
         self.core.resume(now(), self.memory.clone());
-        // What the core before the last has not finished comes after that.
+        // Commands left from the core before the last one come after those of the last.
         self.since.append(&mut self.again);
         self.again = std::mem::take(&mut self.since);
         self.record(Item::LinkDown(why.clone()));
@@ -236,7 +236,7 @@ impl Actor {
 
     /// Opens links and serves them, until `stop` is cancelled.
     async fn work(&mut self, wait: Option<Duration>, stop: &CancellationToken) {
-        // One on which this core fails too is not tried a third time.
+        // A command on which this core fails too is not tried a third time.
         while let Some(command) = self.again.pop_front() {
             self.tell(vec![command.clone()]);
             self.since.push_back(command);
@@ -262,7 +262,7 @@ impl Actor {
                             }
                             why
                         }
-                        // Nor one on which only nonsense is received.
+                        // Nor must a port that delivers only nonsense.
                         Ended::GivenUp(why) => {
                             if began.elapsed() > LONG_OF_USE {
                                 backoff.reset();
@@ -387,7 +387,7 @@ impl Actor {
         }
     }
 
-    /// Hands the core a command, and those that wait behind it: a game and that its next move is awaited are one cause.
+    /// Hands the core a command with those that wait behind it: `position` and `go` belong together and need one pass.
     fn command(&mut self, first: Command) {
         let mut commands = vec![first];
         while commands.len() < COMMANDS
@@ -426,8 +426,8 @@ impl Actor {
         sent
     }
 
-    /// Publishes what happened on the bus. First it is kept: what was told stands, even if the daemon is killed now. The log
-    /// comes last: nobody waits for it.
+    /// Saves what happened, then publishes it on the bus: what a client was told survives a kill. Logs last, because nobody
+    /// waits for that.
     async fn publish(&mut self) {
         self.core.dates(clock::now());
         let state = self.core.poll_snapshot();
@@ -476,7 +476,7 @@ impl Actor {
         self.core.spare(until.map(tokio::time::Instant::into_std));
     }
 
-    /// When what is not kept yet is to be.
+    /// When unsaved changes are due to be saved.
     fn keep_at(&self) -> Option<tokio::time::Instant> {
         self.keeping.as_ref().and_then(Keeping::due_at)
     }
@@ -503,7 +503,7 @@ impl Actor {
     }
 }
 
-/// Logs an event as loud as it is.
+/// Logs an event at the level of its severity.
 fn log(event: &Event) {
     match event {
         Event::Unreadable { .. } => debug!("{event}"),

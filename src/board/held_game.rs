@@ -8,8 +8,8 @@ use crate::{
     vocabulary::{Reported, Wording},
 };
 
-/// A list that shares this many moves with the program's game is of that game: a set-up position matches them only by
-/// chance.
+/// A list that shares this many moves with the program's game belongs to that game: the moves of a set-up position match them
+/// only by chance.
 const PROOF: usize = 2;
 
 /// How far the game is known.
@@ -86,8 +86,8 @@ enum Opening {
     /// It is known.
     #[default]
     Known,
-    /// The board began a game by itself, or holds one that does not take a move which is legal in it: the pieces may have
-    /// been set up by hand. The start position is assumed until the squares show another.
+    /// The board began a game by itself, or refused a move that is legal in the known game: the pieces may have been set up by
+    /// hand. The start position is assumed until the squares show another.
     Assumed,
     /// The squares have shown another. The side to move may be assumed until the first move shows it.
     Shown,
@@ -98,7 +98,7 @@ enum Opening {
 pub enum Seen {
     /// A position of a known game, or one move beyond.
     Followed,
-    /// Another position, in which the board may have begun a game: a second picture is needed, as one line may be damaged.
+    /// Another position, in which the board may have begun a game. A second picture must confirm it: a line may be damaged.
     Doubtful,
     /// The board has begun a game in this position.
     Begun,
@@ -112,14 +112,14 @@ pub enum Seen {
 pub struct Held {
     game: Game,
     certainty: Certainty,
-    /// The ply at which the board's own record of the game begins: it knows nothing before a set-up.
+    /// The ply at which the board's own record of the game begins: the ply of its last set-up.
     base: usize,
-    /// What the board lists before that: moves from an unknown position.
+    /// The moves that the board lists before that ply: they began in an unknown position.
     lead: Vec<Reported>,
     /// The board's last list.
     #[serde(skip)]
     list: Vec<Reported>,
-    /// The moves from here on were made by the hand: what is before them was told to the board, or found on it.
+    /// The moves from this ply on were made by the hand. Earlier ones were told to the board, or found on it.
     #[serde(alias = "fresh_from")]
     by_hand_from: usize,
     /// This many moves stood on the board when it was first asked: it is unknown when they were made.
@@ -135,11 +135,11 @@ pub struct Held {
     suspected: bool,
     /// The last move was shown, and nothing has proved yet that the hand executed it.
     unconfirmed: bool,
-    /// How the board's list ended, if the last move is known from that alone: the list shows that the board has the
-    /// move, not that the hand made it.
+    /// The last move of the board's list, if the game's last move is known from the list alone: the list shows that the board
+    /// has the move, not that the hand made it.
     listed: Option<Reported>,
-    /// It was sure when the daemon ended, and the board has reported nothing since: the hand has made the moves that it
-    /// had made then.
+    /// The game was sure when the daemon ended, and the board has reported nothing since. The moves that the hand had made then
+    /// still count as made.
     #[serde(skip)]
     remembered: bool,
     /// Where the pieces stand while that differs from the game.
@@ -225,10 +225,9 @@ impl Held {
         };
     }
 
-    /// A client states its game on a board whose game is a guess: one that has all these moves proves it, or all but so
-    /// many of the last, if these are `news` to every client; any other one ends it. A guess without a move is proved by
-    /// any game from the start: a hand that moves at the same moment is not asked to put its piece back. `true` if it is
-    /// proved.
+    /// A client states its game on a board whose game is a guess. The guess is proved if the stated game has all its moves, or
+    /// all but the last `beyond` of them and these are `news` to every client. Otherwise it is dropped. A guess without a move
+    /// is proved by any game from the start: a hand that moves at that moment need not put its piece back. `true` if proved.
     pub fn prove_guess(&mut self, target: &Game, beyond: usize, news: bool) -> bool {
         let (held, plies) = (&self.game, target.len());
         let is_answered = news && held.len() <= plies + beyond;
@@ -247,17 +246,17 @@ impl Held {
         !matches!(meaning, Meaning::Wrong | Meaning::Unexplained)
     }
 
-    /// Whether the board may hold an entirely unknown game: its list and its squares will show.
+    /// Whether the board may hold an unknown game, which its list and its squares will show.
     pub fn is_suspect(&self) -> bool {
         self.grounds == Grounds::Nothing || self.suspected
     }
 
-    /// Whether what is known is a list that the squares have not confirmed yet.
+    /// Whether the game is in doubt and no more than a list or a guess.
     pub fn is_unproved(&self) -> bool {
         self.certainty == Certainty::Unsure && self.grounds != Grounds::Proof
     }
 
-    /// A move was made on a board whose list is still to be confirmed: it no longer proves anything.
+    /// The game is no longer proved: a move was made, or a position sent, before the board confirmed its list.
     pub fn disprove(&mut self) {
         if self.grounds == Grounds::Proof {
             self.grounds = Grounds::List;
@@ -307,8 +306,8 @@ impl Held {
         self.misplaced.as_deref()
     }
 
-    /// The position to which such pieces are led: the one before the shown move that was not made, or the one after it
-    /// if that takes no more actions.
+    /// The position to restore when the pieces stand like `misplaced`: the one before a shown move that was not made, or the
+    /// one after it if that takes no more actions.
     pub fn nearest(&self, misplaced: &Board) -> Board {
         let after = self.game.position().board();
         if !self.unconfirmed {
@@ -335,7 +334,7 @@ impl Held {
         self.confirm();
     }
 
-    /// The board has begun a game by itself. It may be asked where: until it answers, that is at the start.
+    /// The board has begun a game by itself: at the start, unless its answer shows another position.
     pub fn begins(&mut self) {
         self.replace(Game::standard());
         self.list.clear();
@@ -353,13 +352,13 @@ impl Held {
         self.opening == Opening::Assumed
     }
 
-    /// The first move of a list that was made in the known game.
+    /// The first move of a list that belongs to the known game.
     pub fn first_listed(&self, moves: &[Reported]) -> Option<Reported> {
         let known = moves.strip_prefix(self.lead.as_slice())?;
         known.first().copied()
     }
 
-    /// This move was made first in a game whose first side to move may have been assumed. `true` if it was the other.
+    /// This move was the first of a game whose side to move may have been assumed. `true` if the other side moves first.
     pub fn opens_with(&mut self, reported: Reported) -> bool {
         reported.color.is_some_and(|mover| self.opens_for(mover))
     }
@@ -391,7 +390,7 @@ impl Held {
         self.certainty = Certainty::Unsure;
     }
 
-    /// The board has been told the same game again.
+    /// The board holds the known game: it was told it again, its squares show it, or it cannot say otherwise.
     pub fn assure(&mut self) {
         self.prove();
         self.misplaced = None;
@@ -447,7 +446,7 @@ impl Held {
         self.listed = None;
     }
 
-    /// The last move is beyond what was to be shown: the hand has made it, though it is known from the list alone.
+    /// The last move is not one that was to be shown: the hand made it, though only the list shows it.
     pub fn made_by_hand(&mut self) {
         self.listed = None;
     }
@@ -512,8 +511,8 @@ impl Held {
         }
     }
 
-    /// Whether the report is part of what the game already has: the shown move before the last, executed only after the
-    /// hand's own, or the rook's half of the castling just made.
+    /// Whether the report repeats what the game already has: a shown move that the hand made only after its own move, or the
+    /// rook's half of the castling just made.
     fn is_late(&self, reported: Reported) -> bool {
         let moves = self.game.moves();
         let before_last = moves.len().checked_sub(2).map(|at| moves[at]);
@@ -584,7 +583,7 @@ impl Held {
         Meaning::Wrong
     }
 
-    /// The latest ply, before the last one, after which the pieces stood so.
+    /// The latest ply, before the last one, after which the pieces stood as on `board`.
     fn last_ply_with(&self, board: &Board) -> Option<usize> {
         let mut position = self.game.start().clone();
         let mut found = None;
@@ -614,7 +613,7 @@ impl Held {
                 self.pop();
                 Meaning::TookBack(vec![last])
             }
-            // It was a move that was not received: the board holds this position again.
+            // A move was taken back whose report was lost: the board holds this position again.
             None if reported.is_none() => Meaning::Repeated,
             _ => Meaning::Unexplained,
         }
@@ -626,8 +625,8 @@ impl Held {
     pub fn learn(&mut self, list: List<'_>, targets: &[&Game]) -> Listed {
         self.list = list.moves.to_vec();
         let held = self.game.clone();
-        // Where the board's record may begin: at the known ply plus the offset in the board's own numbers, at the
-        // known ply, or a move before it; or at the standard start.
+        // Where the board's record may begin: at the known ply plus the moves it skipped, at the known ply, or one before it;
+        // or at the standard start.
         let (base, lead) = (self.base, self.lead.len());
         let skipped = if lead == 0 { list.skipped } else { 0 };
         let led = list.moves.starts_with(&self.lead);
@@ -658,7 +657,7 @@ impl Held {
             self.doubt();
             return Listed::Doubtful;
         }
-        // A board that was set up lists nothing before that. If the same list may also begin at the start, or if it is
+        // A board that was set up lists nothing before the set-up. If the same list may also begin at the start, or if it is
         // unknown where it begins, the squares decide.
         let same =
             |(.., game): &(usize, usize, Game)| game.position().board() == found.position().board();
@@ -680,8 +679,8 @@ impl Held {
         Listed::Doubtful
     }
 
-    /// Whether a board that is asked again may turn out to hold `target` after all: what was learned of it was a guess,
-    /// made before any client followed a game.
+    /// Whether the board, asked again, may turn out to hold `target` after all: what it listed was understood before any client
+    /// stated a game.
     pub fn may_be_told_better(&self, target: &Game) -> bool {
         let fits = self.game.continues(target) || target.continues(&self.game);
         self.grounds == Grounds::List && !fits
@@ -693,7 +692,7 @@ impl Held {
             Some(common) if self.is_known() => {
                 (self.by_hand_from.min(common), self.found.min(common))
             }
-            // Nothing was known: the last move may have been made while we were away, the game was not.
+            // Nothing was known: at most the last move was made while we were away.
             _ => {
                 let last = self.seen.zip(found.last());
                 let seen = last.is_some_and(|(seen, last)| seen.names(last, found.turn().other()));
@@ -736,7 +735,7 @@ impl Held {
                 Seen::Doubtful
             }
             Some(before) if goes_on(&before, board) && self.begin_in(board, turn) => Seen::Begun,
-            // Two pictures that differ, or that are not of a position, are believed as little as none.
+            // Two pictures that contradict each other, or show no legal position, count for nothing.
             Some(_) => {
                 self.assure();
                 Seen::Followed
@@ -744,7 +743,7 @@ impl Held {
         }
     }
 
-    /// The board has begun a game in which its pieces stand so, after the moves that it lists. `false` if that cannot be.
+    /// The board has begun a game from this placement, after the moves that it lists. `false` if that is impossible.
     fn begin_in(&mut self, board: &Board, turn: Option<Color>) -> bool {
         let mover = self.list.last().and_then(|last| last.color);
         let known = turn.or(mover.map(Color::other));
@@ -764,7 +763,7 @@ impl Held {
         true
     }
 
-    /// Whether the squares show a position of a known game, or one move beyond. It is taken for the game then.
+    /// Whether the squares show a known game's last position, or one move beyond. If so, that becomes the game.
     fn follows(&mut self, board: &Board, turn: Option<Color>, targets: &[&Game]) -> bool {
         let fits = |position: &Chess| {
             position.board() == board && turn.is_none_or(|turn| turn == position.turn())
@@ -796,7 +795,7 @@ impl Held {
                 if let Some(m) = next {
                     self.played(m);
                     if self.list.is_empty() {
-                        // It was in the position that the board was given: the hand did not make it there.
+                        // The move was part of the position given to the board: the hand did not make it there.
                         self.base = self.game.len();
                         self.by_hand_from = self.base;
                     }
@@ -808,8 +807,8 @@ impl Held {
         false
     }
 
-    /// The squares have identified the game, up to `next` if that is one move more than was known. A list that is not
-    /// of this game began in an unknown position, and led here.
+    /// The squares have identified the game; `next` is its last move if that was not known before. A list that does not fit the
+    /// game began in an unknown position and led here.
     fn begin_record(&mut self, next: Option<Move>) {
         let list = std::mem::take(&mut self.list);
         let rest = list.strip_prefix(self.lead.as_slice());
@@ -825,7 +824,7 @@ impl Held {
     }
 }
 
-/// Whether the pieces stand as before, or one legal move further.
+/// Whether the pieces stand as in `before`, or one legal move later.
 fn goes_on(before: &Board, board: &Board) -> bool {
     let moved = |turn| {
         let game = Game::of_pieces(before, turn);
@@ -934,7 +933,7 @@ mod tests {
             let mut on = target.clone();
             on.play_uci(["h2h3"]).unwrap();
             assert_eq!(*held.game(), on);
-            // It takes back what the board has from before the program came.
+            // The hand takes back moves from before the program came.
             held.hand_took_back(None);
             held.hand_took_back(None);
             let listed = learned(&mut held, "b2b4", &target);

@@ -1,4 +1,4 @@
-//! Keeps what a board's core must know to go on: moves at once, all else when the disk is not to be spared.
+//! Saves what a board's core must know to continue: moves at once, the rest as fast as the disk may be written.
 
 use tokio::time::Instant;
 
@@ -8,14 +8,14 @@ use crate::state::{Past, Shelf};
 /// The place where a board's memory is kept.
 pub(super) struct Keeping {
     shelf: Shelf,
-    /// What is written of the game on the board.
+    /// The moves already written of the game on the board.
     past: Past<Ply>,
-    /// What is kept is not the latest: nothing but what programs want has changed, faster than can be written.
+    /// Changes are unsaved: only what programs want has changed, faster than it may be written.
     unkept: bool,
 }
 
 impl Keeping {
-    /// On this shelf, and what is kept there. `None` if nothing is kept.
+    /// Saves on this shelf; also returns what it holds. `None` if saving is off.
     pub fn on(mut shelf: Shelf) -> Option<(Self, Option<SavedBoard>)> {
         let memory = shelf.read();
         let this = Self {
@@ -26,8 +26,8 @@ impl Keeping {
         this.shelf.is_on().then_some((this, memory))
     }
 
-    /// Keeps this, at once or as soon as the disk is not to be spared. Returns until when no program should have the board
-    /// led any further.
+    /// Saves this, at once or when the allowance for writing permits. Returns until when no program should have the board led
+    /// further.
     pub async fn keep(&mut self, memory: &SavedBoard, at_once: bool) -> Option<Instant> {
         self.unkept = !at_once && self.shelf.waits_until().is_some();
         if !self.unkept {
@@ -42,18 +42,18 @@ impl Keeping {
         self.shelf.moved();
     }
 
-    /// Whether what is kept is not the latest.
+    /// Whether changes are unsaved.
     pub fn is_late(&self) -> bool {
         self.unkept
     }
 
-    /// When what is not kept yet is to be.
+    /// When unsaved changes are due to be saved.
     pub fn due_at(&self) -> Option<Instant> {
         let due = || self.shelf.waits_until().unwrap_or_else(Instant::now);
         self.unkept.then(due)
     }
 
-    /// Until when a board that reports move after move without end is not read: it is read as fast as they can be kept.
+    /// Until when the board is not read: it reports moves faster than they may be written.
     pub fn deaf_until(&self) -> Option<Instant> {
         self.shelf.is_overdrawn_until()
     }

@@ -26,7 +26,7 @@ pub enum Plan {
 /// The circumstances of a plan.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Circumstances {
-    /// What the board holds after the target was made by the hand, and no front-end knows it: it is the awaited answer.
+    /// The moves on the board after the target were made by the hand and are news to every front-end: the awaited answer.
     pub answered: bool,
     /// A new game was announced: do not take the old one back move by move.
     pub new_game: bool,
@@ -40,7 +40,7 @@ pub struct Circumstances {
     pub forgotten: bool,
     /// The target's next move was sent to the board before the link was lost, and may have been made there.
     pub sent: bool,
-    /// The purpose of the target's game, if it begins from the start.
+    /// The opponent and the hand's colour in the target's game, if it begins from the start.
     pub beginning: Beginning,
 }
 
@@ -54,8 +54,7 @@ pub fn plan(held: &Held, target: &Game, board: Capabilities, given: Circumstance
         });
     }
     let game = held.game();
-    // It is unknown whether a board that reports moves only has received the new game it was told to begin, so it is
-    // told every one.
+    // A board that reports moves only does not say whether it received a new game, so it is told of every one.
     let restart = given.new_game && board.tells_moves_only && target.is_standard();
     let known = held.certainty() == Certainty::Sure && !held.is_misplaced();
     let known = known && !given.afresh && !restart;
@@ -68,9 +67,9 @@ pub fn plan(held: &Held, target: &Game, board: Capabilities, given: Circumstance
             return Plan::There;
         }
         if given.forgotten {
-            // Neither shown nor taken back.
+            // No move is shown or taken back.
         } else if let Some(last) = game.last().filter(|_| back > 0) {
-            // A board takes back what is in its record, which begins at its last set-up.
+            // A board takes back only moves of its own record, which begins at its last set-up.
             if board.take_back && !given.new_game && (common >= held.base() || !board.keeps_record)
             {
                 ways.push((back + forward, Step::TakeBack(last)));

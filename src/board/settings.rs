@@ -1,5 +1,4 @@
-//! `[boards.NAME]`: a board's kind, how it is reached, and what it is set to. The keys of one kind are in its driver's
-//! room.
+//! `[boards.NAME]`: a board's kind, how it is reached, and its settings. The keys of one kind are with its driver.
 
 use std::{
     path::{Path, PathBuf},
@@ -107,7 +106,7 @@ pub struct BoardConfig {
     pub record: Option<PathBuf>,
     /// How long the hand may take to correct a mistake before the board is led back.
     pub correction_wait: Duration,
-    /// What its kind can be set to.
+    /// The settings of its kind.
     pub settings: Arc<dyn Settings>,
     /// As it was written.
     given: Dict,
@@ -144,7 +143,7 @@ fn folder<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<PathBuf>,
     Ok(Some(path.into()))
 }
 
-/// As they were written.
+/// Compares the tables as they were written.
 impl PartialEq for BoardConfig {
     fn eq(&self, other: &Self) -> bool {
         self.given == other.given
@@ -209,7 +208,7 @@ impl BoardConfig {
         self.settings.driver(self.media().next())
     }
 
-    /// How it is reached: one way, once it is checked.
+    /// How it is reached; exactly one way once it has passed [`Self::problems`].
     fn media(&self) -> impl Iterator<Item = Medium> {
         let given = [
             (Medium::Serial, self.serial.is_some()),
@@ -262,7 +261,7 @@ impl BoardConfig {
                 _ => {}
             }
         }
-        // The transport decides what such a board is told.
+        // Over Bluetooth LE the driver of such a board behaves differently: a replay has to know.
         if self.ble.is_some() && self.make.keys.iter().any(|key| key.parts().1.is_some()) {
             lines.push(format!("ble = {{ {} }}", inside.join(", ")));
         }
@@ -355,8 +354,8 @@ fn sorted(
     Ok((common, own))
 }
 
-/// Checks that boards of this make have the key at this path, and take this value. Of a board whose make is unknown, any
-/// board's key will do.
+/// Checks that boards of this make have the key at this path, and accept this value. If the make is unknown, the key of any
+/// make is accepted.
 fn own_key(
     make: Option<&'static Identity>,
     path: &[&str],
@@ -386,7 +385,7 @@ fn own_key(
     Err(Box::new(error))
 }
 
-/// The keys that the table of a board of this make may have, or this table within it.
+/// The keys allowed in the table of a board of this make, or in this table within it.
 pub fn keys(make: Option<&Identity>, table: Option<&str>) -> Vec<&'static str> {
     let media = [Medium::Serial, Medium::Ble, Medium::Tcp].iter();
     let out_of_reach = media.filter(|medium| make.is_some_and(|make| !make.media.contains(medium)));

@@ -296,7 +296,7 @@ fn parse_command(text: &str) -> Result<Command, String> {
         "target" => {
             let number = number(word("a number")?)?;
             let mut rest: Vec<&str> = words.collect();
-            // Left out if it is the usual one.
+            // The occasion is left out if it is the default.
             let given = rest.first().and_then(|word| word.parse().ok());
             if given.is_some() {
                 rest.remove(0);
@@ -472,7 +472,7 @@ impl Recorder {
             self.dropped += 1;
             return;
         }
-        // Before the thread can take the line.
+        // Counted before the thread can take the line.
         self.waiting.fetch_add(line.len(), Ordering::Relaxed);
         match self.lines.try_send(line) {
             Ok(()) => self.dropped = 0,

@@ -34,7 +34,7 @@ impl Core {
         }
     }
 
-    /// `false` if it changes nothing. That an answer was taken only lets others have the board.
+    /// `false` if it changes nothing. A client that has taken its answer only lets other clients have the board.
     fn absorb_command(&mut self, now: Instant, command: Command) -> bool {
         let is_taken = match command {
             Command::Answered {
@@ -90,8 +90,8 @@ impl Core {
         true
     }
 
-    /// A client says something else than that it has taken the answer it was given: it may not have seen it. What it says
-    /// comes first; if it still awaits that answer then, it is given it again.
+    /// A client that sends anything but the confirmation of its answer may not have seen the answer. Its command is handled
+    /// first; if it still awaits that answer afterwards, it is given it again.
     fn withdraw(&mut self, client: ClientId) {
         if let Some(plies) = self.claims.withdraw(client) {
             // Another client's game may go on from there.
@@ -102,7 +102,7 @@ impl Core {
         }
     }
 
-    /// What the board holds after so many plies from now on will be new to every client.
+    /// The board holds this many plies; any later move will be new to every client.
     pub(super) fn taken_back_to(&mut self, plies: usize) {
         if self.claims.taken_back_to(plies) {
             self.tell_target();
@@ -223,9 +223,8 @@ impl Core {
         }
     }
 
-    /// A program that awaits the hand thereby states which side it plays; several, in turns, that it plays both.
-    ///
-    /// An earlier position may have been an analysis for the other side.
+    /// A program that awaits a move states by this which side the hand plays. Several programs that await moves in turns state
+    /// that the hand plays both. An earlier position may have been an analysis for the other side.
     pub(super) fn hand_is_awaited(&mut self) {
         let alone = self.claims.holders().count() == 1;
         let plays_one = alone && self.claims.occasion().opponent != Opponent::Nobody;
@@ -233,7 +232,7 @@ impl Core {
         self.hand.play(target.map(Game::turn));
     }
 
-    /// While a new game is announced, what stands on the board does not count as anyone's move.
+    /// While a new game is announced, no move on the board counts as any client's answer.
     pub(super) fn forget_old_game(&mut self) {
         if self.leading.is_new_game() {
             let plies = self.held.game().len();
@@ -302,8 +301,8 @@ impl Core {
         }
     }
 
-    /// A client has come to a board whose game is a guess. If it states that very game, or the hand has made one move
-    /// more, it goes on with it, also if it has announced a new one: that one is under way.
+    /// A client has come to a board whose game is a guess. If it states that game, or that game without its last move by the
+    /// hand, it continues it, even if it announced a new game: that is this one.
     fn end_guess(&mut self) {
         let Some(target) = self.claims.target().filter(|_| self.held.is_guess()) else {
             return;
@@ -316,7 +315,7 @@ impl Core {
         }
     }
 
-    /// Whether the target shares nothing with the game on the board, and the difference is more than a quick hand.
+    /// Whether the target shares no move with the game on the board, and that game is more than a quick hand's moves.
     fn is_of_another_game(&self) -> bool {
         let held = self.held.game();
         let common = self
@@ -331,7 +330,7 @@ impl Core {
         self.event(Event::Target { game });
     }
 
-    /// The ply from which on what the board holds was made by the hand, and is known to no front-end.
+    /// The ply from which on the moves on the board were made by the hand and are known to no front-end.
     pub(super) fn news_from(&self) -> usize {
         self.held.by_hand_from().max(self.claims.known())
     }

@@ -44,8 +44,8 @@ pub(super) struct CurrentStep {
     /// A set-up or take-back that the hand is still following.
     following: Option<Following>,
     placement: Placement,
-    /// What the player was asked for, and had not confirmed, until the last move was shown, and until when a press is for
-    /// that.
+    /// What the player had been asked for, and had not confirmed, when the last move was shown, and until when a press confirms
+    /// that instead.
     before: Option<(Asked, Instant)>,
 }
 
@@ -121,12 +121,12 @@ impl CurrentStep {
         }
     }
 
-    /// The same, after a restart.
+    /// Restores [`Self::sent`] after a restart.
     pub fn recall_sent(&mut self, sent: Option<(usize, Move)>) {
         self.sent = sent;
     }
 
-    /// Takes the same: the board has reported what it holds.
+    /// Takes [`Self::sent`]: the board has reported what it holds.
     pub fn take_sent(&mut self) -> Option<(usize, Move)> {
         self.sent.take()
     }
@@ -159,7 +159,7 @@ impl CurrentStep {
         self.before = before.map(|before| (before, now + PRESS_WAIT));
     }
 
-    /// What a press that comes now confirms if the player had not read yet that a move is shown.
+    /// What a press now confirms, if the player had not yet read that a move is shown.
     pub fn pressed_late(&mut self, now: Instant) -> Option<Asked> {
         let before = self.before.take();
         before
@@ -167,7 +167,7 @@ impl CurrentStep {
             .map(|(asked, _)| asked)
     }
 
-    /// That the pieces stand as they were to be set up, if nothing has proved it.
+    /// [`Asked::Position`], if the pieces were to be moved and nothing proves that they were.
     pub fn to_place(&self) -> Option<Asked> {
         let is_open = self.following.is_some() || self.placement != Placement::AsHeld;
         is_open.then_some(Asked::Position)
@@ -178,12 +178,12 @@ impl CurrentStep {
         &self.placement
     }
 
-    /// The hand is asked to put the pieces so. They stood as `before`, if that is known.
+    /// The hand is asked to put the pieces as on `wanted`. They stood as `before`, if that is known.
     pub fn move_wood(&mut self, before: Option<Board>, wanted: &Board) {
         self.placement = Placement::asked_for(before, wanted);
     }
 
-    /// The hand has carried one of them: now they stand so.
+    /// The hand has carried one of the pieces: now they stand like this.
     pub fn carried(&mut self, stands: Board) {
         self.placement = Placement::Was(stands);
     }

@@ -23,7 +23,7 @@ pub(super) struct Deviation {
     in_a_row: u8,
     /// Unplayable moves not taken back yet, on a board that reports moves only.
     unplayable: Vec<Reported>,
-    /// Where the pieces stand after those.
+    /// Where the pieces stand after those unplayable moves.
     misplaced_by_moves: Option<Board>,
     /// What a board that sees its squares reports.
     misplaced: Option<Misplaced>,
@@ -99,12 +99,12 @@ impl Deviation {
         self.misplaced.take().is_some()
     }
 
-    /// The hand has carried a piece of the game's position to where it is asked to put it: now the pieces stand so.
+    /// The hand has carried a piece to where it is asked to put it: now the pieces stand like this.
     pub fn carried(&mut self, stands: Board, position: &Board) {
         self.misplaced_by_moves = Some(stands).filter(|stands| stands != position);
     }
 
-    /// A board that reports moves only made one that cannot be played in this position.
+    /// A board that reports moves only has reported one that cannot be played in this position.
     pub fn unplayable(&mut self, reported: Reported, position: &Chess) -> Unplayable {
         let stands = self.misplaced_by_moves.take();
         let stands = stands.unwrap_or_else(|| position.board().clone());

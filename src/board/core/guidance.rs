@@ -13,9 +13,9 @@ use crate::{
 enum Matter<'a> {
     /// What the board sees standing wrong.
     Misplaced(&'a Misplaced),
-    /// How the pieces should stand for the step that is followed.
+    /// How the pieces should stand after the step that the hand follows.
     Followed(Board),
-    /// How the pieces stand, according to a board without a list.
+    /// How the pieces stand according to the held game, which follows wrong moves square by square.
     MisplacedInGame(&'a Board),
     /// How the pieces stand, according to a board that reports moves only.
     MisplacedByMoves(&'a Board),
@@ -115,7 +115,7 @@ impl Core {
         target.is_none_or(|t| t.continues(held) || held.continues(t))
     }
 
-    /// The pieces as the hand was asked to put them: a move that was shown since comes after that.
+    /// The pieces as the hand was asked to put them, which is before any move shown since.
     pub(super) fn as_asked(&self) -> Board {
         match self.held.unconfirmed() {
             Some(_) => self.before_last(),
@@ -143,7 +143,7 @@ impl Core {
         self.deviation.misplaced().is_some() || self.misplaced_board().is_some()
     }
 
-    /// Whether the pieces stood so when they were last known, and nothing has contradicted that since.
+    /// Whether the pieces stood as on `wanted` when last known, and nothing has contradicted that since.
     pub(super) fn stood_as(&self, wanted: &Board) -> bool {
         match self.current_step.placement() {
             Placement::Was(board) => board == wanted,
@@ -168,7 +168,7 @@ impl Core {
             .or(self.deviation.misplaced_by_moves())
     }
 
-    /// What stands now, as far as known.
+    /// How the pieces stand now, if known.
     pub(super) fn picture(&self) -> Option<Board> {
         match self.current_step.placement() {
             Placement::Was(board) => Some(board.clone()),

@@ -36,7 +36,7 @@ impl Hand {
         self.took_back = true;
     }
 
-    /// The board is led on, or away.
+    /// The board is led on, or to another game.
     pub fn forget_take_back(&mut self) {
         self.took_back = false;
     }

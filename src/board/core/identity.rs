@@ -8,13 +8,13 @@ use crate::chess::game::Game;
 
 /// Moves that may be taken back before another move means another game; kept games have the same rule.
 const MAX_TAKEN_BACK: usize = 8;
-/// Two games of a board differ by at least this, also where the clock was set back.
+/// The identities of two games on one board differ by at least this, even if the clock was set back.
 const APART: Duration = Duration::from_secs(1);
 
 /// The game that is played on a board, and its identity: the moment from which it is known.
 ///
-/// A game keeps it while moves are added, changed or taken back, while the board is away or has lost its memory, and
-/// through a restart. Another game has another one, even if it begins with the same moves.
+/// A game keeps its identity while moves are added, changed or taken back, while the board is away or has lost its memory, and
+/// through a restart. Another game has another identity, even if it begins with the same moves.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Identity {
@@ -44,18 +44,18 @@ impl Identity {
         self.begins = true;
     }
 
-    /// A client states this game. One that has all of the game before is that game, though a new one was announced: a
-    /// program that was started again announces one too.
+    /// A client states this game. If it continues the game before, it is that game, even if a new one was announced: a program
+    /// that was restarted announces one too.
     pub fn goes_on(&mut self, stated: &Game) {
         let is_same = !self.over && !self.game.is_empty() && stated.continues(&self.game);
         self.begins &= !is_same;
     }
 
-    /// This game is played now, and is over or not. `true` if that begins a game.
+    /// Follows the game that is played now. `true` if [`Self::since`] or [`Self::began`] has changed.
     pub fn follow(&mut self, now: SystemTime, played: &Game, over: bool) -> bool {
         let before = (self.since, self.began);
         if self.since.is_none() || self.is_another(played, over) {
-            // A kept time may be the last one there is.
+            // A saved time may be the last that `SystemTime` can represent.
             let after = self.since.and_then(|since| since.checked_add(APART));
             let next = after.map_or(now, |after| now.max(after));
             *self = Self {
@@ -90,7 +90,7 @@ impl Identity {
         }
     }
 
-    /// Far back in the same game: the next move decides whether it is another one.
+    /// Whether the game is far back in its own moves: the next move decides whether it becomes another game.
     fn is_looking_back(&self, played: &Game) -> bool {
         self.common(played) == Some(played.len()) && self.game.len() - played.len() > MAX_TAKEN_BACK
     }

@@ -44,7 +44,7 @@ impl Core {
         }
     }
 
-    /// A piece is misplaced. `true` if it is the kings in the centre, which end the game.
+    /// Called when a piece is misplaced. `true` if the kings stand in the centre, which ends the game.
     pub(super) fn ends_by_kings(&mut self, now: Instant) -> bool {
         if !self.verdict.kings_are_up()
             && let Some((stands, _)) = self.scene()
@@ -88,7 +88,7 @@ impl Core {
         })
     }
 
-    /// How much longer than usual the hand has: time for the second king.
+    /// The least time the hand has to correct: longer while one king is in the centre, to fetch the second.
     pub(super) fn patience(&self) -> Duration {
         let stands = self.misplaced_board();
         let game = self.held.game().position().board();

@@ -8,14 +8,15 @@ use crate::chess::game::Game;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Leading {
-    /// Off while a new game is announced but not stated, and when the player put the pieces back and no client waits.
+    /// Off while a new game is announced but not stated, and after the player put the pieces back while no client awaited a
+    /// move.
     leads: bool,
     /// A new game was announced and is not under way yet.
     new_game: bool,
     /// The player has to set the position up.
     by_hand: bool,
-    /// The game that the board held before it went to the start unasked: either the hand put the pieces there, or the
-    /// board has lost its memory and the pieces have not moved.
+    /// The game that the board held before it returned to the start without being led: the hand put the pieces there, or the
+    /// board lost its memory and no piece moved.
     left: Option<Game>,
     /// The target has changed: what the hand is awaited for may no longer be wanted.
     turned: bool,
@@ -68,12 +69,12 @@ impl Leading {
         self.by_hand = false;
     }
 
-    /// The game that the board held before it went to the start unasked.
+    /// The game that the board held before it returned to the start without being led.
     pub fn left(&self) -> Option<&Game> {
         self.left.as_ref()
     }
 
-    /// The board went to the start unasked; it held this game before.
+    /// The board returned to the start without being led; it held this game before.
     pub fn leave(&mut self, game: Game) {
         self.left = Some(game);
     }

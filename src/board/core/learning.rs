@@ -25,7 +25,7 @@ impl Core {
         let sent = self.current_step.sent();
         let refused = sent.is_some_and(|(plies, _)| plies == before) && *self.held.game() == held;
         if refused && self.waits.has_failed_twice() {
-            // It is legal in the game that we believe to be on the board.
+            // The refused move is legal in the game that we believe to be on the board.
             self.held.opening_in_doubt();
         }
         if self.held.is_opening_in_doubt() || self.listed != Listed::Followed {
@@ -83,8 +83,8 @@ impl Core {
         if let Some(Step::SetUp(game)) = self.current_step.step() {
             let mut given = Held::default();
             given.replace((**game).clone());
-            // If the pieces stand as before, or at the start, the board may not have received the position, even if the
-            // hand's next move leads there.
+            // If the pieces stand as before, or at the start, the board may not have received the position, even if one legal
+            // move leads from it to them.
             let same = |game: &Game| game.position().board() == board;
             let is_as_before = (same(self.held.game()) || same(&Game::standard())) && !same(game);
             // The hand may have moved already.
@@ -159,10 +159,10 @@ impl Core {
             // Played unseen, perhaps before the new game was announced.
             self.forget_old_game();
         }
-        // It may have replaced a move that clients knew.
+        // The learned game may have replaced a move that clients knew.
         self.taken_back_to(self.news_from());
         let game = self.held.game();
-        // What the target has was shown and its echo was lost. The rest is the hand's.
+        // Moves that the target has were shown, and their echo was lost. The others are the hand's.
         let shown = self
             .claims
             .target()
@@ -192,8 +192,8 @@ impl Core {
         self.claims.rebase(&game);
     }
 
-    /// Whether this board reports moves only and was told of no game yet: neither of a new one, nor, by the player's
-    /// word, of a position that was set up.
+    /// Whether nothing is known of the game on a board that reports moves only: it was told of no new game, and the player has
+    /// confirmed no position.
     pub(super) fn is_blank(&self) -> bool {
         self.driver.capabilities().tells_moves_only && !self.held.is_known()
     }

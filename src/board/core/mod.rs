@@ -6,9 +6,9 @@
 //! | what | where |
 //! |---|---|
 //! | the way through | `pass` |
-//! | what comes in | `reports` (of these `moves`, and `obeying`, which are none; `learning` is what the board reports about its game), `commands` |
-//! | what goes out | `next_step`, `steps` (its outcome), `advise`, `guide` (what the hand should do) |
-//! | what is kept | `contact`, `verdict`, `current_step`, `leading`, `waits`, `hand`, `deviation`, `identity`, `move_times`, `published`; through a restart: `saved_board`, of this each `ply` |
+//! | what comes in | `commands`; `reports`, the driver's events, with `moves`, `obeying`, `kings` and `learning` (the board's own account of its game) |
+//! | what goes out | `next_step`, `steps` (how a step ends), `advice`, `guidance` (what the hand should do) |
+//! | what is kept | `contact`, `verdict`, `current_step` with `placement`, `leading`, `step_waits`, `hand`, `deviation`, `identity`, `move_times`, `published`; through a restart: `saved_board`, with a `ply` for each move |
 //! | what takes precedence | `precedence` |
 
 mod advice;
@@ -76,7 +76,7 @@ pub struct Core {
     leading: Leading,
     waits: StepWaits,
     hand: Hand,
-    /// What became of the board's last list.
+    /// How the board's last list was understood.
     listed: Listed,
     deviation: Deviation,
     identity: Identity,
@@ -184,7 +184,7 @@ impl Core {
         self.published.poll_event()
     }
 
-    /// It is this time by the calendar: for the date of a game that begins.
+    /// Gives the calendar time, for the dates of games.
     pub fn dates(&mut self, now: SystemTime) {
         let held = self.held.game();
         let played = played(held, self.claims.target());
@@ -283,7 +283,7 @@ impl Core {
     /// Records the hand's answer to each client.
     fn note_answers(&mut self) {
         let held = &self.held;
-        // While the game is in doubt, what the hand had made is neither made nor unmade.
+        // While the game is in doubt, the hand's answers are left as they were.
         if held.has_been_made() {
             self.claims
                 .note_answers(|claim| claim.answer(held).first().copied());

@@ -20,7 +20,7 @@ struct Awaited {
     plies: usize,
     /// Since then.
     since: Instant,
-    /// The move shown before it was made, or none was shown: until that is known, the hand has to make it too.
+    /// The move shown before was made, or none was shown. Until then the hand has to make that move too.
     made: bool,
     /// No client has the board.
     free: bool,
@@ -39,17 +39,17 @@ pub(super) struct Standing {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct MoveTimes {
-    /// Only its start is kept with it: see [`Self::plies`].
+    /// Of this only the start position is saved; the moves are saved as [`Self::plies`].
     #[serde(serialize_with = "start")]
     game: Game,
-    /// The same, move by move: it grows, and is kept by itself.
+    /// The moves of that game. They grow in number, and are saved separately.
     #[serde(skip)]
     plies: Vec<Ply>,
     #[serde(skip)]
     awaited: Option<Awaited>,
 }
 
-/// The start of a game.
+/// Serialises only the start of a game.
 fn start<S: Serializer>(game: &Game, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(&Game::from_start(game.start().clone()))
 }
@@ -65,7 +65,7 @@ impl MoveTimes {
         &self.plies
     }
 
-    /// The same again, from the start that was kept with it; `None` if a move is illegal.
+    /// Restores the game from its saved start and these moves; `None` if a move is illegal.
     pub fn with(mut self, plies: &[Ply]) -> Option<Self> {
         if plies.len() > MAX_PLIES {
             return None;
@@ -82,7 +82,7 @@ impl MoveTimes {
         Some(self)
     }
 
-    /// The same as the first version kept it: with the whole game, and beside it what was seen of each move.
+    /// Converts what the first version saved: the whole game, and beside it what was seen of each move.
     pub fn with_seen(self, seen: Vec<Made>) -> Self {
         let mut times = Self::default();
         times.follow(&self.game);
@@ -92,8 +92,8 @@ impl MoveTimes {
         times
     }
 
-    /// The player was given this advice while this game is on the board. On a board that does not report that a shown
-    /// move was made, the hand's time begins when the move was shown; on a board that is free, with the move before.
+    /// The player was given this advice in this game. The hand's time begins when its move is awaited: on a board that does not
+    /// report that a shown move was made, when it was shown; on a free board, with the move before.
     pub fn note(
         &mut self,
         now: Instant,

@@ -14,13 +14,13 @@ use crate::{
 
 /// What to do with a move that the board reports: the first of these that applies.
 enum Take {
-    /// A shown move was made: its echo is late, and the hand did not make it.
+    /// It is the late echo of a shown move: the hand did not make it.
     Echo(Move),
     /// The position that it was made in is unknown. The board is given one when a program has it.
     Unplaced(&'static str),
     /// No client has the board, and its game is unknown: a game begins with this move, from the start.
     Begins,
-    /// The board's list shows the game that it was made in.
+    /// The board is asked for its list, which shows the game in which the move was made.
     Asks,
     /// It is the program's move, and cannot be taken back on such a board.
     Refuses,
@@ -78,8 +78,8 @@ impl Core {
         plays_on
     }
 
-    /// Whether the hand does not play this side. It does after the program's last move was shown, whatever it played in an
-    /// analysis before: it may be quicker than the `go` that says so.
+    /// Whether this side is not the hand's. After the program's last move was shown it is the hand's, whatever the hand played
+    /// in an earlier analysis: the hand may be quicker than the `go` that states this.
     fn is_others(&self, turn: Color) -> bool {
         let held = self.held.game();
         let shown = self.held.unconfirmed().is_some() && self.claims.target() == Some(held);
@@ -122,18 +122,18 @@ impl Core {
         Take::Plays
     }
 
-    /// Whether no client has the board, and this move of the hand goes on with the game, though that is in doubt.
+    /// Whether no client has the board, and this move continues the game, even though the game is in doubt.
     fn goes_on_unasked(&self, reported: Reported) -> bool {
         self.is_free()
             && self.held.certainty() == Certainty::Unsure
             && self.held.fits(reported, self.claims.promotion())
     }
 
-    /// Whether no client has the board, and this move begins a game from the start: it does not fit the game, and that
-    /// is unknown, in doubt, or over, or nothing stands there where the move begins.
+    /// Whether no client has the board and this move begins a game from the start: it does not fit the known game, which is
+    /// unknown, in doubt or over, or no piece stands where the move begins.
     fn begins(&self, reported: Reported) -> bool {
         let board = self.driver.capabilities();
-        // Others report what is on them.
+        // Other boards report their game or their squares.
         let reports_moves = board.tells_moves_only || !board.tells_game && !board.sees_squares;
         let promotion = self.claims.promotion();
         let fits_start = reported
@@ -173,9 +173,9 @@ impl Core {
     fn played(&mut self, now: Instant, reported: Reported) {
         let board = self.driver.capabilities();
         let before = self.held.clone();
-        // The picture that was asked for will show whether the game began where its list does.
+        // The picture already asked for will show whether the game began where the list assumes.
         let unproved = board.tells_game && self.held.is_unproved() && self.driver.is_asked();
-        // A move that fits does not show that nothing was missed, on a board that cannot be asked.
+        // On a board that cannot be asked, a move that fits does not prove that none was missed.
         let doubtful = !board.tells_game && self.held.certainty() == Certainty::Unsure;
         let meaning = self.held.hand_moved(reported, self.claims.promotion());
         if unproved {
@@ -192,7 +192,7 @@ impl Core {
         }
     }
 
-    /// A board that reports moves only made one that cannot be played: nothing follows from it.
+    /// A board that reports moves only has reported one that cannot be played: the game stays as it is.
     fn refused(&mut self, now: Instant, reported: Reported) {
         self.published.changed();
         let position = self.held.game().position();
@@ -212,7 +212,7 @@ impl Core {
         self.event(Event::Mistake { text });
     }
 
-    /// Acts on what a report turned out to be.
+    /// Acts on the meaning of a report.
     pub(super) fn meant(&mut self, now: Instant, reported: Option<Reported>, meaning: Meaning) {
         self.published.changed();
         self.waits.after_hand(now, self.patience());

@@ -20,7 +20,7 @@ impl Core {
         self.mind_list();
         let shown = self.claims.target() == Some(self.held.game()) && !self.driver.stepping();
         let certainty = self.held.certainty();
-        // The hand may still have to make it.
+        // Even if the hand still has to make the last move.
         let sure = self.contact.is_open() && certainty == Certainty::Sure;
         if shown && sure && self.finish(now) {
             return true;
@@ -50,8 +50,7 @@ impl Core {
         false
     }
 
-    /// No client has the board, and it is unknown which piece stands where: if its squares show the start position, that is
-    /// assumed.
+    /// If no client has the board and its pieces are unknown, assumes the start position if the squares are as in it.
     fn guess_from_squares(&mut self) {
         let start = Board::new();
         let lost = self.held.certainty() == Certainty::Lost;
@@ -64,8 +63,8 @@ impl Core {
         }
     }
 
-    /// The target, with the hand's answer to it that was known when the daemon ended: a board that cannot be asked is
-    /// given the position with it.
+    /// The target, or, on a board in doubt, the held game that extends it by the hand's answer known when the daemon ended: a
+    /// board that cannot be asked is given the position after that answer.
     fn with_answer<'a>(&'a self, target: &'a Game) -> &'a Game {
         let held = &self.held;
         let unsure = held.certainty() == Certainty::Unsure && held.has_been_made();
@@ -100,7 +99,7 @@ impl Core {
         sent.is_some_and(|(after, m)| after == plies && next == Some(&m))
     }
 
-    /// Carries out the plan. `true` if something was started.
+    /// Carries out the plan. `true` if it changed something, so that the core must plan again.
     fn follow(&mut self, now: Instant, plan: Plan) -> bool {
         let goes_on = matches!(plan, Plan::There | Plan::Do(Step::Show(_)));
         let unmade = self.held.unconfirmed().is_some();
@@ -153,8 +152,8 @@ impl Core {
         }
     }
 
-    /// Whether the program continues the game that the board no longer holds, and a position must be given: it is
-    /// unknown whether the pieces stand at the start or as before, and a position is right for both.
+    /// Whether the program continues the game that the board no longer holds, so that it must be given a position: the pieces
+    /// may stand at the start or as before, and a position is right in both cases.
     pub(super) fn has_left(&self, target: &Game) -> bool {
         let board = self.driver.capabilities();
         let sets_up = board.set_up_cost.is_some() && !self.waits.refuses_set_ups();
@@ -169,7 +168,7 @@ impl Core {
             && self.leading.left().is_some_and(goes_on)
     }
 
-    /// The last ply of a game after which the pieces stand as they do now, if it is unknown how they came to.
+    /// If the position is lost: the last ply of the target after which the pieces stand as they do now.
     fn stands_in(&self, target: &Game) -> Option<usize> {
         if self.held.certainty() != Certainty::Lost {
             return None;
@@ -187,7 +186,7 @@ impl Core {
         found
     }
 
-    /// The board is at the start unasked; it held this game before.
+    /// The board returned to the start without being led; it held this game before.
     pub(super) fn went_to_start(&mut self, before: Game) {
         if before.is_empty() && before.is_standard() {
             return;

@@ -1,4 +1,4 @@
-//! A hand that carries pieces to where it is asked to put them, on a board that reports each.
+//! A hand that carries pieces to where it is asked to put them, on a board that reports each carry.
 
 use std::time::Instant;
 
@@ -11,8 +11,8 @@ use crate::{
 };
 
 impl Core {
-    /// The board reports a piece that the hand has carried to where it is asked to put it: neither a move of the game nor a
-    /// mistake. The list of what is left becomes shorter by it. `false` if the report is something else.
+    /// The board reports that the hand has carried a piece to where it was asked to: neither a move of the game nor a mistake.
+    /// The guidance gets shorter. `false` if the report is something else.
     pub(super) fn obeys(&mut self, now: Instant, reported: Reported) -> bool {
         let Wording::Squares { from, to, .. } = reported.wording else {
             return false;
@@ -21,7 +21,7 @@ impl Core {
             return false;
         };
         let promotion = self.claims.promotion();
-        // Nor one of the game that the board may still hold.
+        // Nor a move of the game that the board may still hold.
         let held = self.held.game().position();
         let is_move = [&position, held]
             .iter()
@@ -44,8 +44,8 @@ impl Core {
         true
     }
 
-    /// How the pieces stand while the hand is asked to put them elsewhere, the position in which the game then goes on, and
-    /// how they stand in the end; if the board reports moves alone, and is not just being told.
+    /// While the hand is asked to move pieces: how they stand, the position in which the game then continues, and how they
+    /// should stand. `None` on boards that report more than moves, and while a step is under way.
     fn carries_toward(&self) -> Option<(Board, Chess, Board)> {
         let board = self.driver.capabilities();
         let reports_moves = board.tells_moves_only || !board.tells_game && !board.sees_squares;
@@ -64,7 +64,7 @@ impl Core {
         Some((stands.clone(), position, self.as_asked()))
     }
 
-    /// The pieces stand so now, and the hand is still at it.
+    /// The pieces stand like this now, and the hand has more of them to move.
     fn stands_so(&mut self, stands: Board) {
         if let Placement::Was(_) = self.current_step.placement() {
             self.current_step.carried(stands);

@@ -1,8 +1,8 @@
 //! The way of a move through the core, always forward: absorb, answer, plan, publish.
 //!
-//! Whatever comes in (bytes, an outcome, commands, the time) is followed by one pass. It absorbs what the driver reports, and
-//! judges at each report which legal move that is; answers the clients that the move is for; plans the next step toward the
-//! target; and notes what is new, for the one publication that follows.
+//! One pass follows whatever comes in (bytes, an outcome, commands, the time). It absorbs the driver's reports and judges which
+//! legal move each one means; answers the clients that await a move; plans the next step toward the target; and notes what is
+//! new for the one publication that follows.
 
 use std::time::Instant;
 
@@ -25,18 +25,18 @@ impl Core {
         self.note_news(now);
     }
 
-    /// Absorbs what the driver reports until it has nothing more: following the game may let it understand what it sensed
-    /// before.
+    /// Absorbs the reports of the driver until it has no more. The driver may understand earlier input only once it follows the
+    /// new game, and then reports again.
     fn absorb(&mut self, now: Instant) {
         loop {
             while let Some(event) = self.driver.poll_event() {
                 self.driver_event(now, event);
-                // At once: the board may judge the same move next.
+                // Judged at once: the next event may be the board's own verdict on this move.
                 self.judge();
                 self.taken_back_to(self.held.game().len());
             }
             self.meet();
-            // Before the driver follows: what a client was given does not turn out to have been another move.
+            // Before the driver follows: a move that a client was given may not be replaced by another.
             self.answer();
             let fresh = self.news_from() < self.held.game().len();
             if !self.driver.follow(now, self.held.game(), fresh) {
@@ -45,7 +45,7 @@ impl Core {
         }
     }
 
-    /// A client that came to a game is answered by what the board holds of it, once that is known, or not at all.
+    /// Decides what answers a client that has just come, once it is known what the board holds.
     fn meet(&mut self) {
         // Not while the board is asked: it may hold more than is known, or less.
         let known = self.held.certainty() == Certainty::Sure && !self.driver.is_asked();
@@ -55,8 +55,8 @@ impl Core {
         }
     }
 
-    /// Gives each client that awaits the hand's move, and takes it at once, the move that is made: from then on its game has
-    /// it. The snapshot that is published next has it too.
+    /// Gives the hand's move to each client that awaits it and takes it at once. From then on the client's game has the move,
+    /// and so does the next published snapshot.
     fn answer(&mut self) {
         if !self.held.has_been_made() {
             return;
@@ -81,7 +81,7 @@ impl Core {
         }
         self.waits.pass(now);
         if self.claims.ends() {
-            // What prevents showing its last move may persist.
+            // The last move of its game may never be shown.
             self.admit_waiting();
         }
         if self.leading.take_turned() {

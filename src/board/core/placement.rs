@@ -8,15 +8,15 @@ pub(super) enum Placement {
     /// As in that game, or as the board reports otherwise.
     #[default]
     AsHeld,
-    /// How they stood when the hand was asked to move them, and with what it was seen to carry since; nothing has proved yet
-    /// that it did the rest.
+    /// As they stood when the hand was asked to move them, with what it was seen to carry since. Nothing proves that it did the
+    /// rest.
     Was(Board),
-    /// The same, but how they stood is unknown.
+    /// The hand was asked to move them, and it is unknown how they stood then.
     Unknown,
 }
 
 impl Placement {
-    /// The hand is asked to put the pieces so.
+    /// The hand is asked to put the pieces as on `wanted`.
     pub fn asked_for(before: Option<Board>, wanted: &Board) -> Self {
         match before {
             Some(before) if before == *wanted => Self::AsHeld,

@@ -1,4 +1,4 @@
-//! A move of the game on the board, as it is kept.
+//! A move of the game on the board, in the form in which it is saved.
 
 use std::{fmt, str::FromStr, time::Duration};
 
@@ -25,7 +25,7 @@ pub struct Ply {
     pub(super) made: Made,
 }
 
-/// A word is no [`Ply`].
+/// The word is not a valid [`Ply`].
 #[derive(Debug, Error)]
 #[error("`{}` is not a move that was made", .0.escape_debug())]
 pub struct PlyError(String);

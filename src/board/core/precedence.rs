@@ -38,7 +38,7 @@ impl Core {
         self.claims.target().is_none()
     }
 
-    /// Whether the board should be led, by the player's hand too.
+    /// Whether the board may be led to its target, if need be by the player's hand.
     pub(super) fn may_lead(&self) -> bool {
         match self.standing() {
             Standing::Led(_) => true,

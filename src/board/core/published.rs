@@ -1,4 +1,4 @@
-//! What was published about a board: each thing when it changes, and once.
+//! What was published about a board, so that each thing is published once, when it changes.
 
 use std::{collections::VecDeque, sync::Arc};
 

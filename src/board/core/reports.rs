@@ -91,7 +91,7 @@ impl Core {
         self.waits.takes_set_ups();
         let before = self.held.game().clone();
         if self.driver.is_asked() {
-            // It will show where, or not.
+            // Its answer will show where the game begins, if it can.
             self.held.begins();
             self.listed = Listed::Followed;
         } else {
@@ -109,20 +109,20 @@ impl Core {
         self.hand.put_to_start();
         self.confirm(now);
         self.waits.after_hand(now, Duration::ZERO);
-        // An answer that was not taken yet is none any more.
+        // An answer that was not taken yet no longer counts.
         self.taken_back_to(self.held.game().len());
         // Pieces put back after a game are the next game's start; while a client waits for a move they are a mistake.
         let leads = self.leading.leads() && self.claims.awaiting();
         self.leading.lead(leads);
     }
 
-    /// Proves nothing about a shown move: the player may only want the program to continue.
+    /// The pieces stand as the hand was asked to put them. This proves nothing about a shown move.
     pub(super) fn stands_ready(&mut self, now: Instant) {
         if self.current_step.following().is_some() {
             self.confirm(now);
             self.event(Event::Mended);
         } else if self.current_step.to_place().is_some() {
-            // A move was shown since: the player still has the time for that.
+            // A move was shown since; the player may still have to make it.
             self.current_step.confirm();
             self.event(Event::Mended);
         }

@@ -44,7 +44,7 @@ pub struct SavedBoard {
     driver: Option<Value>,
 }
 
-/// All of a memory but [`SavedBoard::plies`], in which games are written relative to the game of these: it does not grow with the game.
+/// All of a [`SavedBoard`] but its plies. Games are written relative to the game of these plies, so it does not grow.
 #[derive(Debug)]
 pub struct Rest<'a>(&'a SavedBoard);
 
@@ -85,7 +85,7 @@ impl<'de> Deserialize<'de> for SavedBoard {
 }
 
 impl SavedBoard {
-    /// As the first version kept it.
+    /// Reads what the first version saved.
     fn first_version(mut kept: Value) -> serde_json::Result<Self> {
         let seen = kept.pointer_mut("/move_times/moves").map(Value::take);
         let seen: Option<Vec<Made>> = serde_json::from_value(seen.unwrap_or_default())?;
@@ -97,7 +97,7 @@ impl SavedBoard {
         })
     }
 
-    /// The game on the board, move by move: it grows, and is kept by itself.
+    /// The moves of the game on the board. They grow in number, and are saved separately.
     pub fn plies(&self) -> &[Ply] {
         self.move_times.plies()
     }
@@ -107,7 +107,7 @@ impl SavedBoard {
         Rest(self)
     }
 
-    /// Whether it knows of other moves than the one before: they are kept at once.
+    /// Whether the game, its certainty or the sent move differs from `before`: such a change is saved at once.
     pub fn has_other_moves(&self, before: &Self) -> bool {
         let sent = |memory: &Self| memory.sent.map(|(plies, Text(m))| (plies, m));
         self.held.game() != before.held.game()
@@ -115,7 +115,7 @@ impl SavedBoard {
             || sent(self) != sent(before)
     }
 
-    /// The highest number among its clients: those of this run count on from there.
+    /// The highest number among its clients: new clients are numbered from there.
     pub fn last_client(&self) -> Option<ClientId> {
         self.claims.iter().map(|claim| claim.client).max()
     }
@@ -143,12 +143,12 @@ impl Core {
         }
     }
 
-    /// Whether the driver knows something else of the board now.
+    /// Whether the driver's memory differs from the saved one.
     pub fn has_other_knowledge(&self, memory: &SavedBoard) -> bool {
         self.driver.memory() != memory.driver
     }
 
-    /// No step toward a target begins before this time, if there is one: what would have to be kept changes too fast.
+    /// Begins no step toward a target before this time: the state changes faster than it may be saved.
     pub fn spare(&mut self, until: Option<Instant>) {
         self.waits.spare(until);
     }

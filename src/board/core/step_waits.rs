@@ -11,7 +11,7 @@ pub const MAX_RETRY_WAIT: Duration = Duration::from_secs(30);
 /// Set-ups that a board may refuse before the player is asked to do it by hand: one answer may be corrupted.
 pub const MAX_REFUSALS: u8 = 2;
 
-/// The waits before the next step, and what they are counted from.
+/// The waits before the next step, and the failures that lengthen them.
 #[derive(Debug)]
 pub(super) struct StepWaits {
     /// How long the hand has to mend what it did, before the board is led back.

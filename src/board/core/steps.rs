@@ -30,7 +30,7 @@ impl Core {
         self.published.changed();
     }
 
-    /// To carry out this step, the board asks the hand to move pieces.
+    /// Notes what the hand has to do for this step, and how the pieces should then stand.
     pub(super) fn ask_hand(&mut self, step: &Step) {
         if let Some(wanted) = self.asked_by(step) {
             let before = if self.stood_as(&wanted) {
@@ -94,7 +94,7 @@ impl Core {
             game
         };
         let new_to_board = game != *held || !self.stood_as(game.position().board());
-        // What the hand was following is replaced: that step is not under way any more.
+        // Replaces what the hand was following: that step is no longer under way.
         self.current_step.ask(new_to_board.then(|| Following {
             advice: if game.is_standard() && game.is_empty() {
                 Advice::NewGame
@@ -111,7 +111,7 @@ impl Core {
         self.published.changed();
         self.driver
             .tell_position(now, game.position(), new_to_board);
-        // From its last line on the board holds this game, whatever it reported before.
+        // Once the board has the last line of the position it holds this game, whatever it reported before.
         self.current_step.begin(Step::SetUp(Box::new(game)), true);
     }
 
@@ -126,7 +126,7 @@ impl Core {
         let step = self.current_step.accepted();
         let wanted = step.as_ref().and_then(|step| self.asked_by(step));
         if wanted.is_some_and(|wanted| self.stood_as(&wanted)) {
-            // The hand has nothing left to do, and nothing waits for it.
+            // The hand has nothing left to do.
             self.driver.confirm(now);
         }
         match step {
@@ -136,7 +136,7 @@ impl Core {
             Some(Step::NewGame(beginning)) => self.has_begun(beginning),
             Some(Step::SetUp(game)) => self.has_set_up(*game, new_game),
         }
-        // The hand's next reaction may be known at once.
+        // Whatever the hand does next will be new to every client.
         self.taken_back_to(self.held.game().len());
         self.front_ends_know();
     }
@@ -211,7 +211,7 @@ impl Core {
         self.published.changed();
     }
 
-    /// The step under way is void.
+    /// Drops the step under way.
     pub(super) fn drop_step(&mut self) {
         if self.current_step.drop_step(self.held.game().len()) {
             self.held.suspect();

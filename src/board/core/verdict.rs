@@ -16,7 +16,7 @@ pub(super) struct Verdict {
     result: Option<BoardResult>,
     /// The end as a program stated it, until the board has been told.
     untold: Option<GameEnd>,
-    /// The game that this end belongs to.
+    /// The game whose end the program stated.
     programs: Option<Game>,
     /// Both kings were put in the centre, so that what differs from the game is not a mistake.
     kings_up: bool,

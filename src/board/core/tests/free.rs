@@ -1,5 +1,4 @@
-//! A board that no client has: the hand's moves are followed all the same, and a program that states that very game goes
-//! on with it.
+//! A board that no client has: the hand's moves are followed nevertheless, and a program that states that game continues it.
 
 use shakmaty::Position;
 
@@ -8,7 +7,7 @@ use crate::vocabulary::Advice;
 
 const HELLO: &str = "H101     1.2\n";
 
-/// A board that was on before the daemon, and nothing is known of: a home-made one or a UCB.
+/// A board that was on before the daemon started, so that nothing is known of its game.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Board {
     HomeMade,
@@ -232,7 +231,7 @@ fn a_move_that_does_not_fit_the_start_is_told_and_another_start_is_seen() {
             assert_eq!(rig.shows(), ("e2e4 e7e5".to_owned(), board == Board::Ucb));
             assert_eq!(rig.core.snapshot().advice, Advice::Nothing);
         }
-        // A program begins a game all the same.
+        // A program can begin a game nevertheless.
         let mut rig = board.rig();
         rig.makes(board, "e7e5");
         rig.states("");
