@@ -369,7 +369,7 @@ impl Game {
         game
     }
 
-    /// The same game restated from before a double step of a pawn, if its start has an en-passant right.
+    /// The same game with its start one ply earlier, before the double step of a pawn, if the start has an en-passant right.
     ///
     /// A board that is given a position square by square does not know of such a right; one that is shown the step
     /// does.
@@ -430,10 +430,10 @@ impl Game {
         self.moves().iter().map(&mut san).collect()
     }
 
-    /// Whether the last position has stood on the board so many times (FIDE Laws of Chess 9.2.2: the same pieces, the same
-    /// side to move, the same possible moves).
+    /// Whether the last position has occurred this many times (FIDE Laws of Chess 9.2.2: the same pieces, the same side to
+    /// move, the same possible moves).
     pub fn has_stood(&self, times: u32) -> bool {
-        // Both sides go away and come back in between, without a capture or a pawn's move.
+        // Between two occurrences both sides move a piece away and back: four plies without a capture or pawn move.
         if self.position.halfmoves() < 4 * times.saturating_sub(1) {
             return false;
         }
@@ -476,17 +476,17 @@ fn write_moves(f: &mut fmt::Formatter<'_>, moves: &[Move]) -> fmt::Result {
 }
 
 thread_local! {
-    /// See [`relative_to`]: serde hands nothing to the values within a value.
+    /// The game of [`relative_to`]. In a thread-local because serde passes no context to nested values.
     static LINE: RefCell<Option<Game>> = const { RefCell::new(None) };
 }
 
-/// Begins the text of a game relative to another: `line 40 moves e7e5` has the first 40 of its moves.
+/// Begins the text of a game relative to another: `line 40 moves e7e5` adds one move to the first 40 of the other.
 const LINE_WORD: &str = "line";
 
-/// While `work` runs, games are serialised by what they do not have in common with `line`, so that their texts do not grow
-/// with it; such texts are read only here, with the same `line`.
+/// While `work` runs, a game is serialised as what it adds to `line`, so that its text does not grow with `line`. Such a text
+/// can be read only in the same way, with the same `line`.
 pub fn relative_to<R>(line: &Game, work: impl FnOnce() -> R) -> R {
-    /// Also if `work` panics.
+    /// Restores the previous line, even if `work` panics.
     struct Restore(Option<Game>);
     impl Drop for Restore {
         fn drop(&mut self) {

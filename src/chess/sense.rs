@@ -10,7 +10,7 @@ pub enum Sensed {
     Lifted(Square),
     /// A piece was put on this square.
     Placed(Square),
-    /// The board's own picture of its occupied squares. A square that reads empty may hold a piece all the same;
-    /// one that reads occupied does hold one, or did a moment ago (measured: the captured game).
+    /// The board's own picture of its occupied squares. A square that reads empty may still hold a piece; one that reads
+    /// occupied holds one, or did a moment ago (measured: the captured game).
     Occupied(Bitboard),
 }

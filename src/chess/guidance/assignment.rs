@@ -18,7 +18,7 @@ pub(super) struct Assignment<'a> {
     pub(super) wanted: &'a Board,
     /// Squares whose piece does not belong there.
     pub(super) surplus: Bitboard,
-    /// Those of them with an unknown piece.
+    /// Surplus squares with an unknown piece.
     pub(super) unknown: Bitboard,
     /// Squares that lack their piece.
     pub(super) missing: Bitboard,

@@ -47,7 +47,7 @@ pub(super) struct Evidence {
     pub filled_by_picture: Bitboard,
     /// Of `full`, the ones that started to read empty without a lift.
     pub fell: Bitboard,
-    /// Of these, the ones that had read empty for long before an absence: their readings are wrong.
+    /// Of these, the ones that read empty long before the link was lost: their readings are wrong.
     pub dark: Bitboard,
     /// Of `fell`, the ones that fell during an absence.
     missed: Bitboard,
@@ -72,7 +72,7 @@ pub(super) struct Evidence {
     against: [u8; 64],
     /// Squares on which pieces were put since the player began.
     put: Bitboard,
-    /// Of these, the ones lifted from again, and then put on again.
+    /// Of these, the ones that a piece was lifted from again (`left`) and then put on again (`tried`).
     left: Bitboard,
     tried: Bitboard,
     /// When the last picture came.
@@ -144,7 +144,7 @@ impl Evidence {
         self.tried = Bitboard::EMPTY;
     }
 
-    /// The occupied squares are now `full`, as pieces were moved other than by hand.
+    /// Pieces were moved other than by hand: the occupied squares are now `full`.
     pub fn moved(&mut self, full: Bitboard) {
         let changed = self.full ^ full;
         self.full = full;
@@ -165,15 +165,14 @@ impl Evidence {
         self.after_motor = PICTURES_AFTER_MOTOR;
     }
 
-    /// Restores the occupied squares that already read empty before the link was lost. `begun`: as [`Self::begun`] told
-    /// then.
+    /// Restores the occupied squares that already read empty before the link was lost, and what [`Self::begun`] returned then.
     pub fn remember(&mut self, dim: Bitboard, begun: Option<(Square, Square)>) {
         self.picture = Some(self.full & !dim);
         self.begun = begun;
     }
 
-    /// The capture under way: the one square that a piece was lifted from, and the one on which a piece was put after
-    /// that, in place of another. The pictures of an absence cannot tell which piece was captured.
+    /// The capture under way: the only square that a piece was lifted from, and the only one on which a piece then landed in
+    /// place of another. The pictures after an absence cannot show which piece was captured.
     pub fn begun(&self) -> Option<(Square, Square)> {
         let from = self.up.single_square().filter(|_| self.filled.is_empty());
         let Some(from) = from else {
@@ -229,7 +228,7 @@ impl Evidence {
         self.after_motor = 0;
     }
 
-    /// Squares that started to read empty, and not long before an absence: something may have happened there.
+    /// Squares that started to read empty, except those that did so long before an absence: something may have happened there.
     pub fn fell_lately(&self) -> Bitboard {
         self.fell & !self.dark
     }
@@ -240,7 +239,7 @@ impl Evidence {
             .map_or(Bitboard::EMPTY, |p| self.full & !p & !self.up & !self.fell)
     }
 
-    /// Of [`Self::dim`], the squares not seen since the last picture.
+    /// Of [`Self::dim`], the squares not touched since the last picture.
     pub fn dim_since_touched(&self) -> Bitboard {
         let older = |square: &Square| self.seen_at[usize::from(*square)] <= self.pictured_at;
         self.dim().into_iter().filter(older).collect()
@@ -256,8 +255,8 @@ impl Evidence {
         (self.full & !self.up) | self.filled
     }
 
-    /// Squares that should be empty and hold a piece, and those that should hold one, among the given squares of
-    /// another state of the game.
+    /// Compared with another state of the game, whose pieces stand on `full`: the squares that lack their piece, and those that
+    /// hold a surplus one.
     pub fn against(&self, full: Bitboard) -> (Bitboard, Bitboard) {
         let holds = self.holds();
         (full & !holds, holds & !full)
@@ -283,7 +282,7 @@ impl Evidence {
         (self.up | self.filled).any()
     }
 
-    /// Whether nothing is missing from the pictures, or nothing was touched for so long that it does not matter.
+    /// Whether the pictures lack no piece, or nothing was touched for so long that a missing one does not matter.
     pub fn is_calm(&self, now: Instant) -> bool {
         self.fell.is_empty() || self.touched_at.is_none_or(|at| at + 2 * self.late <= now)
     }
@@ -366,7 +365,7 @@ impl Evidence {
         if self.left.contains(square) {
             self.tried.add(square);
         }
-        // A piece that slides back over a square does not come back to it.
+        // A piece that only slides over a square on its way does not count as tried there.
         self.left = Bitboard::EMPTY;
         self.put.add(square);
         if self.full.contains(square) {
@@ -420,7 +419,7 @@ impl Evidence {
             let believed = *against >= PICTURES_TO_CHANGE && old(self.seen_at[usize::from(square)]);
             self.faint.set(square, believed);
         }
-        // If only an old picture showed it, the next one withdraws it.
+        // A piece known only from a picture, which may be old, is withdrawn by the next picture without it.
         let untold = self.filled_by_picture & !picture;
         self.filled &= !untold;
         self.filled_by_picture &= picture;

@@ -11,7 +11,7 @@ use crate::chess::game::Game;
 pub(super) enum Meaning {
     /// A legal move was made.
     Played(Move),
-    /// What was still to be carried out has been carried out.
+    /// The hand carried out what the game already has: a shown move or a take-back.
     Executed,
     /// The last move was taken back.
     TookBack(Move),
@@ -81,14 +81,14 @@ pub(crate) const CENTRE: Bitboard = Bitboard(0x0000_0018_1800_0000);
 #[derive(Clone, Debug)]
 pub(super) struct Hypotheses {
     list: Vec<Hypothesis>,
-    /// The placement after each one; a pawn on its last rank is still a pawn. Kept apart, as it is needed only when
-    /// the squares fit.
+    /// The placement after each one; a pawn on its last rank is still a pawn. Kept apart because it is needed only when the
+    /// squares fit.
     afters: Vec<Board>,
     /// Where each kind of piece may be put down.
     goes: [Bitboard; 12],
     /// The captured piece that comes back when the last move is taken back, and its square.
     restores: Option<(Square, Piece)>,
-    /// The game's pieces, and of these the squares that lack one of which the board has too few: a hand brings it.
+    /// The game's pieces, and the squares whose piece is of a kind that the board lacks: the hand has to bring it.
     brought: (Board, Bitboard),
     /// The promoted piece of the last move, and the pawn that it was.
     demoted: Option<(Piece, Piece)>,

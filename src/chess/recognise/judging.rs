@@ -1,4 +1,4 @@
-//! Decides which possibility has come true, how certain that is, and how long to wait for it.
+//! Decides which possibility was made, how certain that is, and how long to wait before it is reported.
 
 use std::time::{Duration, Instant};
 
@@ -17,11 +17,11 @@ use super::{
 pub(super) enum Judgement {
     /// Nothing that could be reported.
     Nothing,
-    /// The pieces are placed as after this one. `within`: other pieces are in the hand.
+    /// The pieces stand as after this possibility. `within`: other pieces are still in the hand.
     Made { index: usize, within: bool },
-    /// They would, if some steps were not seen.
+    /// The pieces stand as after this one if some lifts or placements were not seen.
     Unseen(usize),
-    /// A move made after this one proves it.
+    /// A later move proves this one.
     Confirmed(usize),
 }
 
@@ -148,11 +148,11 @@ impl Recogniser {
         }
     }
 
-    /// Whether this may be reported: the player was not only asked to undo it.
+    /// Whether this may be reported: it is more than what the player was asked to undo.
     pub(super) fn counts(&self, found: Judgement) -> bool {
         match found {
             Judgement::Nothing => true,
-            // The other move was made on squares that count, or not at all.
+            // The later move that proves it was made on squares that count, or not at all.
             Judgement::Confirmed(_) => self.counting.any(),
             Judgement::Made { index, .. } | Judgement::Unseen(index) => {
                 self.changes_what_counts(&self.hypotheses.get(index))
@@ -160,7 +160,7 @@ impl Recogniser {
         }
     }
 
-    /// Whether it changes a square that counts. What the game already has, counts.
+    /// Whether a possibility changes a square that counts. Carrying out what the game already has always counts.
     pub(super) fn changes_what_counts(&self, h: &Hypothesis) -> bool {
         h.meaning == Meaning::Executed || (h.touches() & self.counting).any()
     }
@@ -180,7 +180,7 @@ impl Recogniser {
             .then_some(first)
     }
 
-    /// The one possibility that has come true if some of it was not seen: the pictures show which squares became empty.
+    /// The only possibility that fits if part of it was not seen: the pictures show which squares became empty.
     fn find_unseen(&self) -> Option<usize> {
         let e = &self.evidence;
         let (gone, dim) = (e.fell_lately() | e.faint(), e.dim() | e.dark);
@@ -302,7 +302,7 @@ impl Recogniser {
         let h = self.hypotheses.get(index);
         let e = &self.evidence;
         if self.resuming.is_some() {
-            // A piece put down unseen is accepted at once, one only missing at the second picture.
+            // A piece put down unseen is accepted after a short wait; one that is only missing, at the second picture.
             return if h.fills.any() {
                 self.waits.touch
             } else {
@@ -340,7 +340,7 @@ impl Recogniser {
     }
 }
 
-/// Compares a placement with a possibility; `up` and `filled` are the squares that differ from before it.
+/// Compares a placement with a possibility; `up` and `filled` are the squares that have lost and gained a piece.
 fn fit(
     list: &Hypotheses,
     index: usize,

@@ -5,11 +5,11 @@
 //! ([`Recogniser::follow`]), as a placement of the pieces.
 //!
 //! The pieces are tracked: a lift takes a piece from its square into the hand, a landing puts it down. If
-//! either of two may have been put down, both readings are kept. A move is what leads from the game to the present
-//! placement; a later move proves it. If an event is known to be lost, the pictures may replace it, if they
+//! either of two may have been put down, both readings are kept. A move is made when it leads from the game to the present
+//! placement; a later move proves it. If an event is known to be lost, the pictures may replace it, provided that they
 //! leave only one possibility. A move that may still continue (a piece that slides, a rook before its king) is given
-//! time: [`Waits`]. The recogniser never reports a move that was not made; if it cannot decide, it reports the unclear
-//! squares ([`Recognised::Puzzled`]).
+//! time: [`Waits`]. A wrong move is reported only where two actions are sensed alike (`docs/recogniser.md` lists them);
+//! if the recogniser cannot decide, it reports the unclear squares ([`Recognised::Puzzled`]).
 //!
 //! ```
 //! use std::time::Instant;
@@ -64,7 +64,7 @@ use crate::chess::{game::Game, sense::Sensed};
 /// Possibilities allocated at the start: a position has at most 218 legal moves, and those of the
 /// position before are considered too.
 const POSSIBILITIES: usize = 512;
-/// Possibilities with followers at a time: a rook that slides along its file makes six moves before its last.
+/// Possibilities whose next moves are computed at a time: a rook sliding along its file makes six moves before its last.
 const AHEAD: usize = 8;
 /// Moves that may follow one: a position has at most 218.
 const FOLLOWING: usize = 220;
@@ -93,13 +93,13 @@ pub enum Recognised {
     Mended,
 }
 
-/// A possibility that came true, and when it may be reported.
+/// A possibility that was made, and when it may be reported.
 #[derive(Clone, Copy, Debug)]
 struct Pending {
     index: usize,
     due: Instant,
     seen: bool,
-    /// Not yet: the pieces in the hand may still turn it into something else.
+    /// It may not be reported yet: the pieces in the hand may still turn it into another one.
     held: bool,
 }
 
@@ -178,7 +178,7 @@ impl Recogniser {
         }
     }
 
-    /// The same, for a board with this sensing.
+    /// Sets how the board senses.
     #[must_use]
     pub fn sensing(mut self, sensing: Sensing) -> Self {
         self.evidence = Evidence::new(self.standing.occupied(), sensing.period);
@@ -229,7 +229,7 @@ impl Recogniser {
         suspected.map_or(Bitboard::EMPTY, |puzzle| puzzle.lacking) & self.evidence.fell
     }
 
-    /// The same without squares that are only suspected.
+    /// [`Self::disturbed`] without squares that are only suspected.
     fn misplaced(&self) -> (Bitboard, Bitboard) {
         let e = &self.evidence;
         // A square reported missing after an absence stays so until it reads full or is touched.
@@ -295,8 +295,8 @@ impl Recogniser {
         }
     }
 
-    /// The player is asked to correct the placement, and has done other things only on these squares. Unless they are all,
-    /// a move or a take-back counts only if it changes one of them: the others are what the player was asked to undo.
+    /// While the player is asked to correct the placement: these squares were touched unasked, and a move or a take-back counts
+    /// only if it changes one of them. The other squares are what is to be undone.
     pub fn count_only(&mut self, squares: Bitboard) {
         self.counting = squares;
     }
@@ -307,7 +307,7 @@ impl Recogniser {
         self.placements
             .stand(&self.standing, Bitboard::EMPTY, Bitboard::EMPTY);
         self.pending = None;
-        // The player was asked about another state of the board, if at all.
+        // Any earlier question was about another state of the board.
         self.puzzle = None;
         self.puzzle_due = None;
         self.resuming = Some(0);
@@ -358,7 +358,7 @@ impl Recogniser {
         if news.tells {
             self.weigh(now, touched);
         }
-        // The sensor of a square that reads empty for this long may be wrong. What was found by then is waited for.
+        // The sensor of a square that reads empty for this long may be wrong. A possibility found before still gets its wait.
         let resumed = |pictures| pictures > PICTURES_TO_RESUME;
         if self.pending.is_none() && self.resuming.is_some_and(resumed) {
             self.resuming = None;
@@ -427,7 +427,7 @@ impl Recogniser {
         }
     }
 
-    /// Looks for the one possibility that has come true. `touched`: the square just seen.
+    /// Looks for the one possibility that was made. `touched`: the square just sensed.
     fn weigh(&mut self, now: Instant, touched: Touched) {
         let before = self.pending.take();
         if self.behind {
@@ -496,7 +496,7 @@ impl Recogniser {
         let suspected = self.suspected().any();
         self.suspecting = suspected.then(|| self.suspecting.unwrap_or(now));
         self.puzzle_due = self.suspecting.map(|since| since + self.waits.doubtful);
-        // A surplus piece of unknown origin that was only lifted again still has to go somewhere.
+        // A piece of unknown origin that was lifted again still has to go somewhere.
         let clear = !self.placements.holds_stranger() && self.still_suspected().is_empty();
         if clear && self.puzzle.take().is_some() {
             self.out.push_back(Recognised::Mended);

@@ -45,7 +45,7 @@ impl Default for Waits {
 }
 
 impl Waits {
-    /// The same, with this wait for two pieces in the air, and half of it for one that may still be in the hand.
+    /// The same, with this `swap` wait and half of it as `touch`.
     #[must_use]
     pub fn settling(self, swap: Duration) -> Self {
         Self {

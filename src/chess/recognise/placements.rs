@@ -26,7 +26,7 @@ pub(super) struct Made {
     pub since: Instant,
     /// Since when no other piece is in the hand.
     pub whole: Option<Instant>,
-    /// Whether it matched longer than for a piece that is only passing.
+    /// Whether it matched for longer than a sliding piece rests on a square.
     pub rested: bool,
 }
 
@@ -141,7 +141,7 @@ impl Placements {
         self.all.push(placement);
     }
 
-    /// A piece is lifted, or is gone from a picture; in that case a stranger is not known to be in a hand.
+    /// A piece was lifted (`seen`), or is gone from a picture: then a piece of unknown origin need not be in the hand.
     pub fn lift(&mut self, now: Instant, square: Square, seen: bool) {
         for placement in &mut self.all {
             if placement.strangers.contains(square) {
@@ -206,7 +206,7 @@ impl Placements {
         }
     }
 
-    /// Keeps only the placements that match what was reported, which is the present placement.
+    /// Keeps only the readings that `keep` accepts for the possibility reported; `standing` is the placement now.
     pub fn rebase(&mut self, standing: &Board, keep: impl Fn(&Placement) -> Option<Placement>) {
         std::mem::swap(&mut self.all, &mut self.before);
         self.all.clear();
@@ -269,9 +269,9 @@ impl Placements {
 
 /// What the player may do next, and after each possibility that matches a placement.
 pub(super) struct May<'a> {
-    /// Next.
+    /// What the player may do next.
     pub first: &'a Hypotheses,
-    /// And then.
+    /// What the player may do after that.
     pub nexts: &'a [Next],
 }
 
@@ -323,7 +323,7 @@ fn land_on(
         if !explained {
             return;
         }
-        // Its lift was lost, or that of the piece it took.
+        // The lift of the piece that stands here was lost: it was put back, or another piece took its place.
         add(placement.clone());
         for piece in hand
             .pieces()
@@ -352,7 +352,7 @@ fn land_on(
             next.returned.add(square);
             add(next);
         }
-        // A piece that the game has, and the board lacks, is brought.
+        // A piece that the board lacks is brought from beside it.
         if let Some(piece) = may.first.brought(square) {
             add(put(piece));
         }
