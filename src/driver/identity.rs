@@ -12,7 +12,7 @@ use uuid::Uuid;
 use super::Driver;
 use crate::vocabulary::BoardKind;
 
-/// A make of board. Each room has one, `IDENTITY`; [`super::registry`] lists them.
+/// A make of board. Each board's folder defines one, `IDENTITY`; [`super::registry`] lists them.
 #[derive(Debug)]
 pub struct Identity {
     /// Its name in the configuration.
@@ -37,7 +37,7 @@ pub struct Identity {
     pub read: fn(&Value) -> Read,
     /// The default values of these keys.
     pub defaults: fn() -> Dict,
-    /// The key and value for a board of this make sold under another name: `dialect` for a `star-diamond`.
+    /// The key that takes the name of a sister board sold under another name: `dialect` for `star-diamond`.
     pub sister: fn(&str) -> Option<&'static str>,
 }
 

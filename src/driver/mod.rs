@@ -1,8 +1,8 @@
 //! Drivers: one board's protocol each, *sans I/O*.
 //!
 //! Bytes, steps and time go in; bytes, events and the next deadline come out. A driver owns no socket, never
-//! sleeps and needs no runtime, so a transcript and a fake clock test all of it. A driver does not know the
-//! game: it reports what the board says ([`Reported`]) and carries out one [`Step`] at a time; [`crate::board`]
+//! sleeps and needs no runtime, so a transcript and a fake clock test all of it. A driver does not judge moves:
+//! it reports what the board says ([`Reported`]) and carries out one [`Step`] at a time; [`crate::board`]
 //! decides whether a move is legal and what is shown next.
 //!
 //! ```
@@ -24,7 +24,7 @@
 //! let moved = Reported::squares(Square::E2, Square::E4, None);
 //! assert_eq!(events.last(), Some(&DriverEvent::Moved(moved)));
 //!
-//! // It asks who is there, and is answered: at once, or when the driver's deadline comes.
+//! // The board asks who is there. The driver answers at once, or when its deadline comes.
 //! board.received(now, Channel::Serial, b"I\r\n");
 //! assert!(board.poll_transmit(now).is_some() || board.deadline().is_some());
 //! ```
@@ -160,9 +160,9 @@ pub struct Capabilities {
     pub moves_itself: bool,
     /// The board sees which squares are occupied, and reports which are wrong while a position is set up.
     pub sees_squares: bool,
-    /// The board can be shown a castling with the king or the rook on a square other than in standard chess.
+    /// The board can be shown castling in Chess960, where the king or the rook starts on an unusual square.
     pub castles_anyhow: bool,
-    /// The board keeps a record of its own, and cannot take back moves from before it.
+    /// The board keeps its own record of the game, and can take back only moves in it.
     pub keeps_record: bool,
     /// The board reports moves and nothing else: neither that a mistake was corrected, nor that a position was set up
     /// by hand. A move that cannot be played leaves its game unchanged.
@@ -223,12 +223,12 @@ pub trait Driver: Send {
         false
     }
 
-    /// Asks the board for its squares, if [`Capabilities::tells_game`].
+    /// Asks the board which piece stands where, if [`Capabilities::tells_game`].
     fn look(&mut self, now: Instant);
 
-    /// The game that the board holds, as far as the program knows. Called whenever it may have changed; a board that
-    /// does not identify pieces recognises moves by it. `may_replace`: its last move has not been reported yet.
-    /// Returns `true` if there is something to send now.
+    /// Takes the game that the board holds, as far as the core knows. Called whenever that may have changed; a board that does
+    /// not identify pieces recognises moves by it. `may_replace`: no client knows the last move yet. Returns `true` if the
+    /// driver may have new events.
     fn follow(&mut self, _now: Instant, _game: &Game, _may_replace: bool) -> bool {
         false
     }
@@ -244,8 +244,8 @@ pub trait Driver: Send {
         false
     }
 
-    /// A board that sees squares, and not which pieces stand there: no client has it, and they are assumed to stand like
-    /// this. `None`: where they stand is unknown after all.
+    /// For a board that senses squares only and that no client has: its pieces are assumed to stand like this. `None`: it is
+    /// unknown after all where they stand.
     fn assume(&mut self, _pieces: Option<&Board>) {}
 
     /// Whether the board, with its pieces at the start, already knows that such a game is being played. A board that
@@ -260,12 +260,12 @@ pub trait Driver: Send {
     /// The board is led to another game now: what the player was to do may no longer be wanted.
     fn abandon(&mut self, _target: Option<&Game>) {}
 
-    /// What it must know after a restart of the daemon that the board cannot tell; [`Self::recall`] reads it.
+    /// What the driver must know after a restart and cannot learn from the board. [`Self::recall`] reads it.
     fn memory(&self) -> Option<serde_json::Value> {
         None
     }
 
-    /// Goes on after a restart of the daemon, before the link is up. What cannot be read is not known.
+    /// Continues after a restart of the daemon. Call it before the link is up. Ignores what it cannot read.
     fn recall(&mut self, _memory: serde_json::Value) {}
 
     /// Why the link is unusable and has to be opened again; reported once.

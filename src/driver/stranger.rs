@@ -17,14 +17,14 @@ pub fn may_be_no_citrines(line: &[u8]) -> bool {
     ucb::parse(line).is_some() || matches!(line.trim_ascii(), b"G" | b"U" | b"X" | b"U ON")
 }
 
-/// A Citrine or a sister board; these can be set to echo their input.
+/// Whether a Citrine or a sister board sends this line. These boards can be set to echo their input.
 fn is_citrines(line: &[u8]) -> bool {
     use citrine::Message;
     let definite = !matches!(citrine::parse(line), Message::Other(_) | Message::Damaged);
     definite || ucb::is_echo(line)
 }
 
-/// A UCB. `I`, `P` and `X ON` are also questions to a Citrine, which it may echo.
+/// Whether only a UCB sends this line. `I`, `P` and `X ON` are also questions to a Citrine, which may echo them.
 fn is_ucbs(line: &[u8]) -> bool {
     use ucb::Message;
     matches!(

@@ -6,7 +6,7 @@ use super::codec::KIND;
 use super::{Settings, codec, settings};
 use crate::driver::identity::{self, Identity, Medium, Probe};
 
-/// The door of this room.
+/// What the rest of the program knows about this make.
 pub static IDENTITY: Identity = Identity {
     kind: KIND,
     title: "Novag Citrine and sister boards",
@@ -18,8 +18,8 @@ pub static IDENTITY: Identity = Identity {
     probe: Some(Probe {
         // Not 1200, which few boards use: some Arduinos wait for a new program when opened at that speed.
         bauds: &[57_600, 9_600],
-        // Bytes sent at another speed may precede the question: an end of line of its own ends them. Commands closer
-        // together are lost.
+        // Bytes sent at another speed may precede the question, so an end of line is sent first. The pause is needed because
+        // commands too close together are lost.
         first: Some(("\r\n", Duration::from_millis(200))),
         question: Some(|| "I\r\n".to_owned()),
         times: 1,

@@ -47,7 +47,7 @@ use crate::{
 /// Referee mode: the player moves both sides, the board neither.
 const REFEREE_ON: &str = "U ON";
 
-/// What was sent, so that a wait begins when its question left.
+/// The kind of a queued command: some waits begin when it is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CommandKind {
     Plain,
@@ -103,20 +103,20 @@ pub struct Citrine {
     checked: Option<Instant>,
     receiving: Option<Receiving>,
     doing: Option<Doing>,
-    /// A castling that was sent once, before the link or the daemon ended: the lamps have not shown it, so that the hand has
-    /// not made it.
+    /// A castling that was sent once before the link or the daemon ended. The lamps have not shown it, so the hand has not made
+    /// it.
     unlit: Option<UciMove>,
     /// Since when the lamps may show a move that the player has to make or take back.
     lit: Option<Instant>,
-    /// The player is given time until then.
+    /// Until then the player has time for the last step.
     rests_until: Option<Instant>,
     /// The game with the last position that the player is given time to set up.
     set_up: Option<Box<Game>>,
     /// When the game was last asked for.
     learned: Option<Instant>,
-    /// Something may have been missed: when to ask for the game, or as soon as the driver is free after that.
+    /// When to ask for the game because something may have been missed; later if the driver is busy then.
     learn_at: Option<Instant>,
-    /// Valid lines heard since the current question was first asked, and lists that could not be read.
+    /// A valid line was heard since the current question was first sent; and the list that came could not be read.
     heard: bool,
     unreadable: bool,
 }
@@ -228,8 +228,8 @@ impl Citrine {
         setting.and_then(|setting| setting.deadline)
     }
 
-    /// The board did not confirm the settings: they are sent again, a few times, as not every sister board may confirm
-    /// them. Moves that the player made meanwhile were not transmitted.
+    /// The board did not confirm the settings. They are sent again a few times only, because some sister boards may never
+    /// confirm them. Moves made meanwhile were not transmitted.
     fn settings_overdue(&mut self, now: Instant) {
         if self
             .setting
@@ -264,7 +264,7 @@ impl Citrine {
             .is_some_and(|asking| asking.what == what)
     }
 
-    /// Whether this question has left: what comes before answers an earlier one.
+    /// Whether this question has been sent. Lines received before that answer an earlier question.
     fn has_asked(&self, what: Question) -> bool {
         let left = |asking: &Asking| asking.attempts > 1 || asking.deadline.is_some();
         self.asks(what) && self.asking.as_ref().is_some_and(left)
@@ -277,7 +277,7 @@ impl Citrine {
             .as_ref()
             .is_some_and(|asking| asking.attempts > 0)
         {
-            // A board that answers this but not the question does not support the question.
+            // A board that answers `I` but not the question does not support the question.
             self.command(now, "I");
         }
         if let Some(asking) = &mut self.asking {

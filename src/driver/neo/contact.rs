@@ -121,7 +121,7 @@ impl Contact {
         })
     }
 
-    /// When something is to be done.
+    /// When a wait is over.
     pub fn deadline(&self) -> Option<Instant> {
         let silence = self.heard.map(|at| at + SILENCE);
         let waits = [self.hello_due, self.look_due, silence];

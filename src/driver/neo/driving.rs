@@ -88,8 +88,8 @@ impl Neo {
             return Some(picture.contains(to));
         };
         if picture.contains(from) {
-            // An empty square never reads occupied. If the destination was free and is taken too, the piece is there: the
-            // hand answers once it has arrived, and may answer to where it stood.
+            // An empty square never reads occupied. If the destination, free before, is occupied too, the piece has arrived:
+            // the hand has answered already, with a piece put where this one stood.
             let standing = self.squares.standing().occupied();
             let arrived = |to: Square| picture.contains(to) && !standing.contains(to);
             return Some(matches!(path.carry.to, Spot::Square(to) if arrived(to)));
@@ -120,7 +120,7 @@ impl Neo {
         if self.squares.standing() == self.squares.game().position().board() {
             self.leftover.finish();
         }
-        // A picture of this link first shows the outcome of the last path.
+        // Only after a picture on this link, which shows the outcome of the last path.
         let read = self.squares.picture().is_some();
         let seen = self.is_known() && !self.leftover.has_path() && read;
         let unfinished = seen.then(|| self.leftover.take_unwanted()).flatten()?;
@@ -318,7 +318,7 @@ impl Neo {
         let free = follower.is_free() && follower.is_known() && follower.is_up_to_date();
         let told = follower.correction().is_told();
         let resting = free && self.driving.is_none() && self.settings.motor;
-        // A picture of this link, yet to be interpreted, first shows what is there already.
+        // Only after a picture on this link, which shows which pieces are there already.
         let full = self.squares.full();
         let resting = resting && full.is_some();
         let (lacking, surplus) = self.owed();

@@ -9,7 +9,7 @@ use crate::{
 /// Its kind.
 pub const KIND: BoardKind = BoardKind::new("miko-neo");
 
-/// The door of this room.
+/// What the rest of the program knows about this make.
 pub static IDENTITY: Identity = Identity {
     kind: KIND,
     title: "Miko Neo, formerly Square Off Neo",

@@ -14,7 +14,7 @@ use super::{
 pub(super) struct Leftover {
     path: Option<Interrupted>,
     step: Option<Unfinished>,
-    /// The motor may still be moving since before the link was lost, so that nothing may be written until then.
+    /// The motor may have been moving since before the link was lost: nothing may be written until then.
     quiet_until: Option<Instant>,
 }
 
@@ -69,7 +69,7 @@ impl Leftover {
         self.path.take()
     }
 
-    /// The same, which stays.
+    /// The path that may or may not have been carried out; it stays.
     pub fn path(&self) -> Option<&Interrupted> {
         self.path.as_ref()
     }
@@ -89,7 +89,7 @@ impl Leftover {
         self.step
     }
 
-    /// The same, to be changed.
+    /// The unfinished step, to be changed.
     pub fn step(&mut self) -> Option<&mut Unfinished> {
         self.step.as_mut()
     }
@@ -99,7 +99,7 @@ impl Leftover {
         self.step.is_some()
     }
 
-    /// This step begins: what was left of it is done now. `false` if another one was left, which is undone first.
+    /// Begins this step, or finishes it if it was left. `false` if another unfinished step has to be undone first.
     pub fn resume(&mut self, forward: bool, m: Move) -> bool {
         self.step.take_if(|u| (u.forward, u.m) == (forward, m));
         if let Some(other) = &mut self.step {

@@ -77,13 +77,13 @@ impl SavedNeo {
         }
     }
 
-    /// Takes these into a driver whose link is down.
+    /// Restores a driver whose link is down.
     pub fn recall(self, driver: &mut Neo) {
         driver.parking.recall(self.parking);
         let placement = self
             .placement
             .and_then(|fen| Board::from_ascii_board_fen(fen.as_bytes()).ok());
-        // Without it nothing can be made of the rest.
+        // Without the placement the rest is useless.
         let Some(placement) = placement else {
             return;
         };

@@ -165,7 +165,7 @@ impl Neo {
         self.crossed(square);
         self.squares.sense(now, sensed);
         if !self.is_known() && self.squares.follower().is_free() {
-            // The player begins to play, or to set up: what it means cannot be told.
+            // The player begins to play, or to set up pieces: the touch cannot be interpreted.
             self.events.push_back(DriverEvent::Unplaced);
         }
     }
@@ -178,7 +178,7 @@ impl Neo {
             interrupted.pictures += 1;
             match self.carried_out(&interrupted, picture) {
                 None if interrupted.pictures < PICTURES_TO_DECIDE => {
-                    // This picture shows nothing else until that is known.
+                    // Until the outcome of the path is known, this picture cannot be interpreted.
                     self.leftover.interrupt(interrupted);
                     return;
                 }

@@ -72,7 +72,7 @@ impl From<&Driving> for Unfinished {
 /// One action of a move.
 #[derive(Clone, Debug)]
 pub(super) enum Motion {
-    /// None yet: the pieces must first stand as expected.
+    /// No action yet: the pieces must first stand as expected.
     Ready,
     /// A path is being carried out.
     Moving {

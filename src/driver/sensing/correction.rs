@@ -79,7 +79,7 @@ impl Correction {
         self.guidance.clear();
     }
 
-    /// The first such action that the player was asked for.
+    /// The first action that the player was asked for and that `like` accepts.
     pub fn told(&self, like: impl Fn(&Action) -> bool) -> Option<Action> {
         self.misplaced.as_ref()?;
         self.guidance.iter().copied().find(like)

@@ -100,7 +100,7 @@ impl Follower {
         self.known && !self.has_setup()
     }
 
-    /// Takes the game as the program knows it. `true` if it changed, and moves can be recognised.
+    /// Takes the game as the program knows it. `true` if moves can be recognised, and must be computed anew.
     pub(super) fn follow(&mut self, game: &Game, may_replace: bool, follows: bool) -> bool {
         let changed = *game != self.game;
         if changed {
@@ -161,7 +161,7 @@ impl Follower {
         // The player may move before the driver has begun the game.
         self.known = true;
         self.behind = true;
-        // The end of the step reports it.
+        // The end of the step reports that nothing is misplaced.
         self.correction.mended();
         self.reports.push_back(Report::SetUp);
         Some(setup.game.position().board().clone())
@@ -189,7 +189,7 @@ impl Follower {
         self.correction.accepted();
     }
 
-    /// Drops the player's task once the pieces stand so and the game includes it.
+    /// Drops the player's task once the pieces stand as in the game.
     pub(super) fn mind_hand(&mut self, standing: &Board) {
         // The game with the move is followed only after the move was accepted.
         if self.is_awaited() && !self.behind && standing == self.game.position().board() {

@@ -12,7 +12,7 @@ use crate::{
 /// Its kind.
 pub const KIND: BoardKind = BoardKind::new("swpp");
 
-/// The door of this room.
+/// What the rest of the program knows about this make.
 pub static IDENTITY: Identity = Identity {
     kind: KIND,
     title: "Home-made boards that speak SWPP",

@@ -1,5 +1,5 @@
-//! What the driver knows of a board that cannot be asked, as it is kept through a restart of the daemon: messages, as
-//! they are sent.
+//! What the driver knows of a board that cannot be asked, saved for a restart of the daemon. Messages are saved as they are
+//! sent.
 
 use serde::{Deserialize, Serialize};
 use shakmaty::Color;
@@ -22,7 +22,7 @@ pub(super) struct SavedSwpp {
     running: bool,
     /// What the board said of itself.
     id: Option<String>,
-    /// How it ended, while the board has not been told.
+    /// How that game ended, until the board has been told.
     ending: Option<String>,
     /// What the link has taken since the player's last move.
     unheard: Vec<String>,
@@ -33,7 +33,7 @@ pub(super) struct SavedSwpp {
 impl SavedSwpp {
     pub fn of(driver: &Swpp) -> Self {
         let text = |message: &Message| swpp::write(message).trim_end().to_owned();
-        // As after a lost link: what is on its way may not arrive, and is sent again.
+        // As after a lost link: a message on its way may not arrive, and is sent again.
         let arrives = driver.leaving.is_none() || driver.repeats;
         let unheard = driver.unheard.iter().filter(|_| arrives);
         Self {
@@ -60,7 +60,7 @@ impl SavedSwpp {
         }
     }
 
-    /// Takes these into the driver.
+    /// Restores the driver.
     pub fn recall(self, driver: &mut Swpp) {
         driver.told = self.told();
         driver.running = self.running && driver.told.is_some();

@@ -106,9 +106,9 @@ pub struct Swpp {
     told: Option<Beginning>,
     /// Whether that game is in progress: begun, and not over.
     running: bool,
-    /// How it ended, while there is no board to send it to.
+    /// How that game ended, until this can be sent to the board.
     ending: Option<Ending>,
-    /// The game that the board holds was asked for, and is to be reported at this time.
+    /// When to answer that the board cannot report its game, after [`Driver::learn`].
     asked: Option<Instant>,
     /// When an unfinished line is given up.
     line_ends: Option<Instant>,
@@ -119,15 +119,15 @@ pub struct Swpp {
     repeats: bool,
     /// Whether the board forgets its game when its link is reopened; if not configured, its answers show it.
     forgets: Option<bool>,
-    /// Its line feeds it: without the line it forgets its game, however soon it answers on the next one.
+    /// The line powers the board: it forgets its game whenever the line is lost.
     fed: bool,
-    /// This driver goes on after a restart of the daemon, through which the board may have been fed: no link yet.
+    /// The daemon was restarted; the board may have kept its power meanwhile, and has not answered since.
     recalled: bool,
     /// What the board said of itself in its last H1.
     id: Option<String>,
     /// The message of the current step.
     leaving: Option<Message>,
-    /// What the link has taken since the player's last move: it may not have arrived.
+    /// Messages that the link has taken since the player's last move: they may not have arrived.
     unheard: Vec<Message>,
     /// The player's last move in this game.
     heard: Option<Wording>,
@@ -181,7 +181,7 @@ impl Swpp {
         self
     }
 
-    /// The same, for a board that is fed by its line, if it is.
+    /// The same; `fed`: the line powers the board.
     pub fn fed_by_its_line(mut self, fed: bool) -> Self {
         self.fed = fed;
         self
@@ -327,7 +327,7 @@ impl Swpp {
         }
     }
 
-    /// The player's deadline for what is shown; it does not pass before the messages being sent have arrived.
+    /// The player's deadline for the shown move; none while messages are still being sent.
     fn hand_until(&self) -> Option<Instant> {
         match self.doing {
             Some(Doing::Hand(until)) if self.outbox.is_empty() => Some(until),
@@ -335,7 +335,7 @@ impl Swpp {
         }
     }
 
-    /// Tells the board once that its game is over; before the handshake, it is sent afterwards.
+    /// Tells the board once that its game is over; if the handshake is not done yet, afterwards.
     fn end(&mut self, ending: Ending) {
         if std::mem::take(&mut self.running) {
             self.ending = Some(ending);
@@ -417,7 +417,7 @@ impl Driver for Swpp {
         self.line_ends = None;
         self.unfit = None;
         self.hang_up = None;
-        // It may not have arrived and is shown again: the one before it is no longer the last.
+        // This message may not have arrived and will be shown again: the move before it is no longer the last.
         if self.leaving.take().is_some() && !self.repeats {
             self.unheard.clear();
         }
@@ -554,8 +554,7 @@ impl Driver for Swpp {
         let hand = self.told.and_then(|told| told.hand);
         let ending = match (end.reason, end.loser()) {
             (Reason::Checkmate, _) => Ending::Checkmate,
-            // Of a game that is lost in any other way there are only these two. If the player moves both sides, it is the user
-            // who resigns.
+            // Any other loss can be sent only as one of these two. If the player moves both sides, it is the user who resigns.
             (_, Some(loser)) if hand.is_none_or(|hand| loser == hand) => Ending::UserResigned,
             (_, Some(_)) => Ending::OpponentResigned,
             (_, None) if end.outcome.is_known() => Ending::Draw,

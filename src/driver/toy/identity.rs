@@ -6,7 +6,7 @@ use crate::{
     vocabulary::BoardKind,
 };
 
-/// The door of this room.
+/// What the rest of the program knows about this make.
 pub static IDENTITY: Identity = Identity {
     kind: BoardKind::new("toy"),
     title: "Toy board",

@@ -4,7 +4,7 @@ use super::codec::KIND;
 use super::{BAUD, Settings, codec};
 use crate::driver::identity::{self, Identity, Medium, Probe, SWITCH_WAIT};
 
-/// The door of this room.
+/// What the rest of the program knows about this make.
 pub static IDENTITY: Identity = Identity {
     kind: KIND,
     title: "Novag Universal Chess Board (UCB)",

@@ -98,7 +98,7 @@ impl Parking {
         }
     }
 
-    /// The same pieces stand beside the board as before the restart.
+    /// Restores the pieces beside the board after a restart of the daemon.
     pub fn recall(&mut self, memory: SavedParking) {
         self.clear();
         for (slot, letter) in memory.standing {

@@ -14,8 +14,8 @@ use super::{
     path::{Path, Point},
 };
 
-/// The lattice's rows: bounded by the centres of the first and the last rank, as a sister board's motor grinds at a
-/// waypoint below the first.
+/// The lattice's rows, from the centre of the first rank to that of the last: a sister board's motor grinds at a waypoint below
+/// the first rank.
 const ROWS: i8 = 15;
 
 /// The cost of half a square, straight and diagonally: its length. Precise enough for the root of 2 that two different

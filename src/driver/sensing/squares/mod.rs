@@ -107,7 +107,7 @@ impl Squares {
         self.gesture.is_awaited()
     }
 
-    /// What is known, if it stays so without a link.
+    /// What is known of the pieces, to be saved; `None` if they are unknown.
     pub fn known(&self) -> Option<Known> {
         let known = self.follower.is_known() && !self.follower.has_setup();
         known.then(|| Known {
@@ -117,7 +117,7 @@ impl Squares {
         })
     }
 
-    /// This was known before a restart, while the link is down.
+    /// Restores what was known before a restart. The link must be down.
     pub fn recall(&mut self, known: Known) {
         self.forget(known.placement);
         self.recogniser.remember(known.dim, known.begun);
@@ -257,7 +257,7 @@ impl Squares {
             self.stand(self.game().position().board().clone());
         }
         if self.follower.correction().is_puzzled() {
-            // The player reports that no pieces are exchanged.
+            // The player says that the pieces stand right: none are exchanged.
             self.touched = Touched::pieces(self.recogniser.standing().clone());
         }
     }
@@ -303,7 +303,7 @@ impl Squares {
     pub fn reads_empty(&self, square: Square) -> bool {
         match self.reading.picture() {
             Some(picture) => !picture.contains(square),
-            // A piece put there since the last picture is not in it.
+            // A piece put there since is not known to read empty.
             None => self.recogniser.dim().contains(square) && !self.reading.was_put(square),
         }
     }
@@ -318,12 +318,12 @@ impl Squares {
         self.reading.full()
     }
 
-    /// Whether a piece was put down there since the last picture.
+    /// Whether a piece was put on this square and has stayed, since [`Self::forget_put`].
     pub fn was_put(&self, square: Square) -> bool {
         self.reading.was_put(square)
     }
 
-    /// Forgets which pieces were put down: they are asked for again.
+    /// Forgets where pieces were put: the player is asked to put them again, or the game has them.
     pub fn forget_put(&mut self) {
         self.reading.forget_put();
     }
@@ -385,7 +385,7 @@ impl Squares {
         self.follower.fall_behind();
     }
 
-    /// Drops what the recogniser still waits for.
+    /// Starts the recogniser anew with this placement.
     fn forget(&mut self, standing: Board) {
         self.recogniser = Recogniser::new(self.waits, standing).sensing(self.sensing);
     }

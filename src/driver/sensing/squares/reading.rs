@@ -7,7 +7,7 @@ use shakmaty::{Bitboard, Board, Square};
 pub(super) struct Reading {
     /// The last picture, without the squares lifted from since.
     picture: Option<Bitboard>,
-    /// Squares on which a piece was put since.
+    /// Squares on which a piece was put and has stayed, since [`Self::forget_put`].
     put: Bitboard,
     /// Squares that read occupied and were not lifted from since.
     stood: Bitboard,
@@ -59,12 +59,12 @@ impl Reading {
         self.picture.map(|picture| picture | self.put)
     }
 
-    /// Whether a piece was put down there since the last picture.
+    /// Whether a piece was put on this square and has stayed, since [`Self::forget_put`].
     pub fn was_put(&self, square: Square) -> bool {
         self.put.contains(square)
     }
 
-    /// Pieces put down so far are in the game now.
+    /// Forgets where pieces were put.
     pub fn forget_put(&mut self) {
         self.put = Bitboard::EMPTY;
     }

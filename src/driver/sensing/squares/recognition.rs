@@ -89,8 +89,8 @@ impl Squares {
         Misplaced::on(standing, lacking, surplus, self.touched.known())
     }
 
-    /// All squares may read right although pieces are known to have been exchanged. They have to be corrected, and no
-    /// move is made until then: the position differs.
+    /// All squares may read right although pieces are known to have been exchanged. The player has to correct that, and until
+    /// then no move is recognised.
     pub(super) fn mind_touched(&mut self, now: Instant, work: Work) {
         let standing = self.recogniser.standing();
         let known = self.follower.is_known();
@@ -111,7 +111,7 @@ impl Squares {
         self.recogniser.pause(now, puzzled && exchanged);
     }
 
-    /// The same squares are wrong as reported, but other pieces may stand there now.
+    /// Reports again if the same squares are wrong, because other pieces may stand there now.
     pub(super) fn look_again(&mut self) {
         let (lacking, surplus) = self.recogniser.disturbed();
         let standing = self.recogniser.standing();

@@ -9,8 +9,8 @@ use crate::{chess::game::Game, vocabulary::Misplaced};
 
 /// How long a set-up that lacks a few pieces must be unchanged to be accepted: the squares may read wrong.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// How long a set-up with the right squares, but with pieces known to be others, must be unchanged to be accepted: a
-/// lift may have been missed.
+/// How long a set-up whose squares are right, but with pieces known to be wrong, must be unchanged to be accepted: a lift may
+/// have been missed.
 const OTHERS_PATIENCE: Duration = Duration::from_mins(1);
 /// How many squares may read wrong at once. The captured game had three.
 const MAX_LACKING: usize = 4;
@@ -26,7 +26,7 @@ pub(super) struct Wrong {
 }
 
 impl Wrong {
-    /// When it is accepted nevertheless: squares may read wrong, and a lift may have been missed.
+    /// When the set-up is accepted nevertheless: squares may read wrong, and a lift may have been missed.
     fn believed(&self) -> Option<Instant> {
         let few = (self.surplus & !self.others).is_empty() && self.lacking.count() <= MAX_LACKING;
         let patience = if self.others.is_empty() {

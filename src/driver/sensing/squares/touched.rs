@@ -20,7 +20,7 @@ struct Lifted {
     from: Square,
     /// Where the player was told to carry it.
     goal: Option<Square>,
-    /// The player was told to take it off the board. It is in the hand until the player takes or brings another one.
+    /// The player was told to take it off the board. It stays in the hand until the player handles another piece.
     off: bool,
 }
 
@@ -29,15 +29,15 @@ struct Lifted {
 pub(super) struct Touched {
     /// The pieces known for certain.
     certain: Board,
-    /// The same, with what the player evidently did.
+    /// The certain pieces, and those that the player has evidently put down.
     board: Board,
     /// Lifted pieces that are either in the air or on one of the open squares.
     loose: Vec<Lifted>,
-    /// The squares on which they were put.
+    /// The squares on which loose pieces were put.
     open: Bitboard,
-    /// The same, in the order of the landings.
+    /// The open squares, in the order of the landings.
     order: Vec<Square>,
-    /// One of them was put down unidentified, and lifted again.
+    /// A loose piece was put down unidentified, and lifted again.
     strayed: bool,
     /// More were lifted than tracked: pieces put down are unknown.
     too_many: bool,
@@ -73,12 +73,12 @@ impl Touched {
         &self.board
     }
 
-    /// Whether the pieces stand as on `board`, for certain and by assumption.
+    /// Whether all pieces are known for certain to stand as on `board`.
     pub fn stands_as(&self, board: &Board) -> bool {
         self.certain == *board && self.loose.is_empty() && !self.too_many
     }
 
-    /// Squares of these pieces on which another one is known to stand.
+    /// Squares that want a piece of `wanted`, and are known to hold another one.
     pub fn others(&self, wanted: &Board) -> Bitboard {
         let known = self.board.occupied() & wanted.occupied();
         let other = |square: &Square| self.board.piece_at(*square) != wanted.piece_at(*square);
@@ -105,7 +105,7 @@ impl Touched {
             self.open = self.open.without(changed);
             self.loose.retain(|lifted| !changed.contains(lifted.from));
             if self.loose.len() < self.open.count() {
-                // One of them was identified wrongly.
+                // A loose piece was identified wrongly.
                 self.loose.clear();
                 self.open = Bitboard::EMPTY;
             }
@@ -202,8 +202,8 @@ impl Touched {
         self.conclude();
     }
 
-    /// Whether the player follows the request to put the piece `told` there, if any. `last`: the square touched last. A
-    /// piece just lifted from it to be carried elsewhere comes first.
+    /// Whether a landing on `square` follows a request. If the piece just lifted from `last`, the square touched last, was to
+    /// be carried somewhere, that request counts; otherwise one to put the piece `told` here.
     pub fn follows(&self, square: Square, told: Option<Piece>, last: Option<Square>) -> bool {
         let carried = |lifted: &&Lifted| lifted.goal.is_some() && Some(lifted.from) == last;
         match self.loose.iter().find(carried) {
@@ -295,7 +295,7 @@ impl Touched {
         let square = self.open.single_square().filter(|_| colors)?;
         let [taken, taker] = [one.from, other.from].map(|from| from == square);
         match (taken, taker) {
-            // One of them was elsewhere meanwhile: it may have just come back.
+            // One of the two was put elsewhere in between: it may just have come back.
             _ if self.strayed => None,
             (true, false) => Some((square, other.piece)),
             (false, true) => Some((square, one.piece)),

@@ -7,9 +7,8 @@ use shakmaty::{Bitboard, Square};
 
 use crate::chess::recognise::BOUNCE;
 
-/// The age of a list from which a touch that it asks for counts as obeying it. A capture lifts the other piece and puts
-/// its own one down, which a list asks for as soon as that square is empty: longer than a hand takes for that (1.5 s at
-/// most in the harness).
+/// A touch that a list asks for counts as obeying it once the list is this old. A capture empties a square and fills it again,
+/// which a list asks for as soon as the square is empty; a hand takes 1.5 s at most for that in the harness.
 const READ: Duration = Duration::from_secs(2);
 
 /// The squares that the hand has touched unasked since it last obeyed a list of corrections.
@@ -33,7 +32,7 @@ impl Default for Unasked {
 }
 
 impl Unasked {
-    /// Whether there is a list of corrections.
+    /// Notes whether there is a list of corrections.
     pub fn mind_list(&mut self, now: Instant, is_told: bool) {
         if is_told {
             self.since.get_or_insert(now);
