@@ -31,31 +31,31 @@ const WAL: &str = "-wal";
 /// The latest commits are moved into the database when they take this many bytes: often enough that the file stays
 /// small, seldom enough that an SD card is not worn.
 const MAX_WAL: u64 = 1024 * 1024;
-/// Bytes that the log and the database hold in reserve, each, so that a full disk stops no keeping: the log's most and the
-/// longest commit of a few values.
+/// Bytes that the log and the database each hold in reserve, so that values can be saved on a full disk: room for the longest
+/// log and one commit of a few values.
 const ROOM: u64 = 2 * MAX_WAL;
-/// Bytes that are free on a disk on which something is held in reserve: on a fuller one that would take what is needed now.
+/// Nothing is held in reserve on a disk with fewer free bytes than this: the reserve would take what is needed now.
 const LEAST_FREE: u64 = 4 * ROOM;
-/// The steps in which the database grows to it.
+/// The steps in which the database grows to [`ROOM`].
 const STEP: u64 = 128 * 1024;
-/// Frees the room that was filled.
+/// Frees the reserved room for use.
 const UNRESERVED: &str = "DROP TABLE IF EXISTS room";
 /// The version of the tables. The first one had no table `past`.
 const VERSION: i64 = 2;
-/// The part of a value that only grows, in chunks: a row is added, and no other page is written.
+/// The growing part of a value (its past), in chunks: adding one adds a row, and writes no other page.
 const PAST: &str = "CREATE TABLE past (owner INTEGER NOT NULL, chunk INTEGER NOT NULL, words TEXT NOT NULL, \
     PRIMARY KEY (owner, chunk)) WITHOUT ROWID";
-/// Writes a value: in its place, for a new row would change more pages.
+/// Writes a value in its place, because a new row would change more pages.
 const WRITE: &str = "INSERT INTO kept (key, value) VALUES (?1, ?2) \
     ON CONFLICT (key) DO UPDATE SET value = excluded.value";
-/// Writes a chunk of its past.
+/// Writes a chunk of a value's past.
 const WRITE_CHUNK: &str = "INSERT OR REPLACE INTO past SELECT id, ?2, ?3 FROM kept WHERE key = ?1";
 /// How long another process may have the file: one that is just ending.
 const BUSY_WAIT: Duration = Duration::from_millis(500);
 /// Settings of a connection. The lock makes sure that only one daemon writes; commits are not synced by `SQLite`.
 const SETTINGS: &str = "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; \
     PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -256; PRAGMA trusted_schema = OFF;";
-/// Syncs of the log and of the database in which the latest commits are moved: the log before, the database after, the log's
+/// Syncs that it takes to move the latest commits into the database: of the log before, of the database after, and of the log's
 /// new header.
 pub(super) const SYNCS_TO_TIDY: u64 = 3;
 
@@ -110,17 +110,17 @@ pub(super) struct Database {
     connection: Option<Connection>,
     /// The files that were opened.
     opened: Files,
-    /// Room was held in reserve in them, or cannot be.
+    /// Room is held in reserve in these files, or was found impossible to hold.
     holds_room: bool,
-    /// All that was read and written: what a file that takes the place of a lost one gets.
+    /// All that was read and written: a file made in place of a lost one gets it.
     kept: BTreeMap<String, Kept>,
-    /// The file has taken the place of one, and has not got it yet.
+    /// The file was made in place of a lost one, and has not got [`Self::kept`] yet.
     replaces: bool,
     /// Pages in the log after the last commit, as `SQLite` reports them.
     logged: Arc<AtomicU64>,
 }
 
-/// Which files the database and its log are: device and number of each. One that was deleted and made again is another.
+/// Identifies the database and its log by device and number. A file that was deleted and made again is another one.
 type Files = [Option<(u64, u64)>; 2];
 
 impl Database {
@@ -175,8 +175,8 @@ impl Database {
         }
     }
 
-    /// Writes these changes, all or none. After a failure the file is opened again. If the files were deleted meanwhile,
-    /// they are made again with all values.
+    /// Writes these changes, all or none. After a failure the file is closed, and the next write opens it again. Files deleted
+    /// meanwhile are made again by [`Self::tidy`].
     ///
     /// # Errors
     /// The directory or the file cannot be used.
@@ -238,16 +238,16 @@ impl Database {
         self.connection.is_some() && (!self.holds_room || self.is_long())
     }
 
-    /// Whether the latest commits are many.
+    /// Whether the log is long enough to be moved into the database.
     fn is_long(&self) -> bool {
         self.logged.load(Ordering::Relaxed) * PAGE > MAX_WAL
     }
 
-    /// The work after a write: makes files again that were deleted, reserves space in new ones, and moves the latest commits into
-    /// the database if they are many and syncs are left. The log keeps its length, and is overwritten.
+    /// The work after a write: makes deleted files again, reserves room in new ones, and moves the log into the database if it
+    /// is long and `may_sync` allows the syncs. The log file keeps its length, and is overwritten.
     ///
     /// # Errors
-    /// That failed; they stay where they are.
+    /// One of these failed. The commits stay in the log.
     pub fn tidy(&mut self, may_sync: impl FnOnce() -> bool) -> Result<(), StateError> {
         if self.is_gone() {
             self.leave();
@@ -271,7 +271,7 @@ impl Database {
         [self.directory.join(FILE), self.log()].map(|file| identity(&file))
     }
 
-    /// Leaves files that were deleted while they were open, with what they have.
+    /// Abandons files that were deleted while they were open.
     fn leave(&mut self) {
         let Some(connection) = self.connection.take() else {
             return;
@@ -289,10 +289,10 @@ impl Database {
     pub fn close(&mut self) {
         if self.is_gone() {
             self.leave();
-            // Should that fail too, there is no place for them.
+            // If this fails too, the values cannot be saved.
             let _ = self.commit(&BTreeMap::new());
         }
-        // Should that fail, they are read from where they are.
+        // If SQLite cannot move them, the next start reads them from the log.
         self.connection = None;
     }
 
@@ -340,7 +340,7 @@ impl Database {
             return Err(StateError::Damaged(checked));
         }
         let written = log::commits(&self.log());
-        // A full disk may not allow that; the log is read where it is then.
+        // A full disk may prevent the move; then the log is read where it is.
         if let Ok(found) = move_log(&connection)
             && written.map_or(true, |written| found < written)
         {
@@ -352,7 +352,7 @@ impl Database {
                 "{} has a damaged log, of which only the beginning could be read; {copy}. Games may go on from an earlier move",
                 self.directory.display()
             );
-            // Nothing behind the damage is taken for something written later.
+            // So that nothing behind the damage is taken for a later commit.
             let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         }
         // Removes a reservation that a kill left unfinished; a full disk may prevent even that.
@@ -382,7 +382,7 @@ impl Database {
     /// while they are open, and `SQLite` gives its log the permissions of its file.
     fn make_files(&self) -> io::Result<()> {
         private::create_folder(&self.directory)?;
-        // Only if it is missing: closing a file that is open elsewhere in this process would end `SQLite`'s lock on it.
+        // Only if it is missing: closing it here while this process has it open elsewhere would end `SQLite`'s lock on it.
         let made = private::file(OpenOptions::new().write(true).create_new(true))
             .open(self.directory.join(FILE));
         match made {
@@ -404,7 +404,7 @@ impl Database {
         format!("{FILE}{DAMAGED}{seconds:010}")
     }
 
-    /// Copies the damaged log, and returns where. The database beside it is whole. (To read that file here would end
+    /// Copies the damaged log, and returns the copy's path. The database beside it is whole. (Reading that file here would end
     /// `SQLite`'s lock on it.)
     fn copy_log(&self) -> io::Result<PathBuf> {
         let name = Self::damaged_name();
@@ -463,7 +463,7 @@ fn all(connection: &Connection) -> rusqlite::Result<BTreeMap<String, Kept>> {
     Ok(all)
 }
 
-/// Which file this is, if it is there.
+/// The device and number of a file, if it exists.
 fn identity(file: &Path) -> Option<(u64, u64)> {
     #[cfg(unix)]
     {
@@ -471,7 +471,7 @@ fn identity(file: &Path) -> Option<(u64, u64)> {
         let found = fs::metadata(file).ok()?;
         Some((found.dev(), found.ino()))
     }
-    // Such a system lets no open file be deleted.
+    // Other systems do not let an open file be deleted.
     #[cfg(not(unix))]
     {
         let _ = file;
@@ -517,7 +517,7 @@ fn reserve(connection: &Connection, length: u64) -> rusqlite::Result<()> {
             move_log(connection)?;
         }
         connection.execute_batch("DELETE FROM room")?;
-        // Now the database has room for it.
+        // Now the database has room for the longest log, which this makes.
         fill(ROOM)?;
         move_log(connection)
     })();
@@ -530,7 +530,7 @@ fn move_log(connection: &Connection) -> rusqlite::Result<u32> {
     connection.query_row("PRAGMA wal_checkpoint(RESTART)", [], |row| row.get(1))
 }
 
-/// The log's file for the thread that syncs it, open as long as the name leads to the same file.
+/// The log's file for the thread that syncs it. It is opened again when the name leads to another file.
 #[derive(Debug)]
 pub(super) struct LogFile {
     path: PathBuf,

@@ -8,7 +8,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-/// Entries of a past in one chunk, and at most twice as many in the value beside them: so few that a value stays on its page of
+/// Entries of a past in one chunk; fewer than twice as many are in the value itself. So few that a value stays on its page of
 /// the database, so many that a page for a chunk is seldom written.
 pub(super) const CHUNK: usize = 32;
 
@@ -17,12 +17,12 @@ pub(super) const CHUNK: usize = 32;
 pub(super) struct Kept {
     /// The value; `None` if it is removed.
     pub value: Option<String>,
-    /// The chunks of its past, by their numbers. Those after the ones that the value counts mean nothing.
+    /// The chunks of its past, by number. Chunks beyond those that the value counts are obsolete.
     pub past: BTreeMap<u32, String>,
 }
 
 impl Kept {
-    /// A later change.
+    /// Applies a later change.
     pub fn change(&mut self, later: Self) {
         self.value = later.value;
         if self.value.is_none() {
@@ -80,7 +80,7 @@ impl<V> Long<V> {
     }
 }
 
-/// A past as it was written last: what is new of it is all that is made into text.
+/// A past as it was last written, so that only new entries are made into text.
 #[derive(Debug)]
 pub struct Past<P> {
     entries: Vec<P>,
@@ -104,7 +104,7 @@ impl<P> Default for Past<P> {
 }
 
 impl<P: Copy + PartialEq + Display> Past<P> {
-    /// The value as it is written if this is its past now, and the chunks that have to be written with it.
+    /// The value to write if this is its past now, and the chunks to write with it.
     pub(super) fn divide<V>(&mut self, past: &[P], rest: V) -> (Long<V>, BTreeMap<u32, String>) {
         let same = self.entries.iter().zip(past).take_while(|(a, b)| a == b);
         self.cut(same.count());
@@ -123,7 +123,7 @@ impl<P: Copy + PartialEq + Display> Past<P> {
         (long, chunks)
     }
 
-    /// Forgets what comes after so many entries, or after the last whole chunk of these.
+    /// Forgets all after this many entries; if these end within a chunk, all after the last whole chunk.
     fn cut(&mut self, same: usize) {
         if same < self.in_chunks {
             self.in_chunks = same / CHUNK * CHUNK;
@@ -148,7 +148,7 @@ impl<P: Copy + PartialEq + Display> Past<P> {
     fn take_chunk(&mut self) -> String {
         let end = self.ends[CHUNK - 1];
         let chunk = self.words[..end].to_owned();
-        // With the blank behind it.
+        // Also drops the blank after it.
         self.words.drain(..=end);
         self.ends.drain(..CHUNK);
         self.ends.iter_mut().for_each(|at| *at -= end + 1);
@@ -170,7 +170,7 @@ fn words<P: Display>(past: &[P]) -> String {
 mod tests {
     use super::*;
 
-    /// What the database has after these changes, read again: the past and the rest.
+    /// What the database then holds, read again: the past and the rest.
     fn read(kept: &Kept) -> (Vec<u32>, u32) {
         let whole = kept.clone().whole().unwrap();
         let long: Long<u32> = serde_json::from_str(&whole).unwrap();

@@ -72,7 +72,7 @@ fn frame(file: &mut File, at: u64) -> io::Result<([u32; 2], bool)> {
     Ok(([first, second], commit > 0))
 }
 
-/// How many frames the log has up to the end of its last commit but one, also behind a damage. The last one may be one that
+/// How many frames the log has up to the end of its second-to-last commit, even behind damage. The last commit may be one that
 /// a kill has cut off.
 ///
 /// # Errors

@@ -37,11 +37,11 @@ use crate::system::credit::{Allowance, Credit};
 pub const KEEP_WAIT: Duration = Duration::from_millis(100);
 /// Keys kept at most: more than boards, apps and links together.
 pub const MAX_KEYS: usize = 512;
-/// The longest value, in bytes: a board with its longest game and the clients that have it takes some 100 kB.
+/// The longest value, in bytes: a board with clients of long games that share nothing with its own takes some 100 kB.
 pub const MAX_VALUE: usize = 256 * 1024;
 
-/// Bytes that one value's changes may write: a thousand changes at once of a game of 80 plies, which is some four quick games,
-/// and then two a second.
+/// Bytes that one value's changes may write: two thousand changes of one page at once, some ten quick games, and then four a
+/// second.
 pub const EACH: Allowance = Allowance {
     at_once: 8 * 1024 * 1024,
     per_second: 16 * 1024,
@@ -52,8 +52,8 @@ pub const ALL: Allowance = Allowance {
     at_once: 12 * EACH.at_once,
     per_second: 4 * EACH.per_second,
 };
-/// How much of what was written since the move before it a move of the hand gives back: two plies of a long game, with
-/// three changes each. So play is never too fast; only changes by programs can be.
+/// The most that a move of the hand gives back of what was written since the last one: 32 changes of one page. A ply takes
+/// three, so only changes by programs can be too fast.
 pub const MOVE: u64 = 128 * 1024;
 /// What moves may give back: twenty games by hands that are ten times as quick as at blitz. A board that reports moves without end
 /// gets no more.
@@ -61,17 +61,17 @@ pub const MOVES: Allowance = Allowance {
     at_once: EACH.at_once,
     per_second: 128 * 1024,
 };
-/// What a board's own reports may write beyond that before it is read slower: only a board that never stops gets there.
+/// What a board's reports may write beyond [`EACH`] before it is read slower: only a board that never stops gets there.
 pub const MAX_OWED: u64 = EACH.at_once;
 /// The longest time a task waits because its value changes too fast. Then it is written all the same.
 pub const SLOW_WAIT: Duration = Duration::from_secs(1);
-/// Syncs of the database and its log: 60 a minute, and 30 more at once. A slow game's every change is synced by itself; where
-/// more is written, one sync is for all of a second.
+/// Syncs of the database and its log: 60 a minute, and 30 more at once. Each change of a slow game has its own sync; if more is
+/// written, one sync serves all changes of a second.
 pub const SYNCS: Allowance = Allowance {
     at_once: 30,
     per_second: 1,
 };
-/// A page of the database: a change writes those of its value, at least one.
+/// A page of the database. A change writes all pages of its value, at least one.
 const PAGE: u64 = 4096;
 
 /// What a value belongs to.
@@ -218,15 +218,15 @@ pub struct Shelf {
     key: String,
     /// What was kept last.
     last: Option<String>,
-    /// A value that is too long was already warned of.
+    /// The warning of a value that is too long was already logged.
     refused: bool,
     /// What its changes may still write.
     credit: Credit,
     /// Bytes written since the hand's last move.
     since_move: u64,
-    /// What its moves may still give back.
+    /// What the hand's moves may still give back.
     moves: Credit,
-    /// That they are too many was already warned of.
+    /// The warning of too many changes was already logged.
     slowed: bool,
 }
 
@@ -259,8 +259,8 @@ impl Shelf {
         }
     }
 
-    /// Until when a change that can wait should; `None` if it may be written now. Waiting bounds what this value, and all
-    /// together, write. One that has most of its own allowance left does not wait for the others.
+    /// Until when a change that can wait should wait; `None` if it may be written now. This bounds what this value, and all
+    /// values together, write. A value with half of its own allowance left does not wait for the others.
     pub fn waits_until(&self) -> Option<Instant> {
         let inner = self.inner.as_ref()?;
         let now = Instant::now().into_std();
@@ -271,7 +271,7 @@ impl Shelf {
         until.map(Instant::from_std)
     }
 
-    /// The hand has made a move, with which that may be written again which was written since the last one.
+    /// The hand has made a move: gives back what was spent since its last one, up to [`MOVE`].
     pub fn moved(&mut self) {
         let Some(inner) = &self.inner else { return };
         let now = Instant::now().into_std();
@@ -284,7 +284,7 @@ impl Shelf {
         }
     }
 
-    /// Until when the source of changes that cannot wait should not be read; `None` if it may go on.
+    /// Until when the board whose changes cannot wait should not be read; `None` if it may be read now.
     pub fn is_overdrawn_until(&self) -> Option<Instant> {
         self.inner.as_ref()?;
         let now = Instant::now().into_std();
@@ -324,7 +324,7 @@ impl Shelf {
         if let Some(text) = self.changed(&long) {
             self.write(text, chunks).await;
         } else if !chunks.is_empty() {
-            // They were not written.
+            // These chunks were not written: the next call begins with the whole past.
             *past = Past::default();
         }
     }
@@ -358,7 +358,7 @@ impl Shelf {
         inner.writer.write(&self.key, Kept { value, past }).await;
     }
 
-    /// Counts a change to a value with these texts, and tells when there are too many.
+    /// Counts the bytes of a change with these texts, and logs a warning when there are too many.
     fn spend<'a>(&mut self, inner: &Inner, texts: impl Iterator<Item = &'a String>) {
         let now = Instant::now().into_std();
         let bytes = |text: &String| u64::try_from(text.len()).unwrap_or(u64::MAX);
@@ -380,7 +380,7 @@ impl Shelf {
         }
     }
 
-    /// Keeps nothing here any more.
+    /// Removes the value.
     pub async fn forget(&mut self) {
         let Some(inner) = self.inner.clone() else {
             return;

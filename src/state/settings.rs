@@ -33,11 +33,11 @@ impl StateConfig {
     }
 }
 
-/// Where a service, or else the user, keeps what survives a restart.
+/// The service's directory for what survives a restart, or else the user's.
 pub fn default_directory(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let path = |name: &str| {
         let value = variable(name)?;
-        // A service may have several.
+        // systemd may give a service several directories.
         let first = value.to_str()?.split(':').next()?;
         Some(PathBuf::from(first)).filter(|path| path.is_absolute())
     };

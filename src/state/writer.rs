@@ -1,9 +1,9 @@
-//! Writes values, the latest of each key, and two threads for what takes long: one syncs what was written, so that a slow sync
-//! delays no write; one writes while the disk is slow, moves the log, and makes files again that were deleted.
+//! Writes the latest value of each key. Two threads do what takes long: one syncs what was written, so that a slow sync delays
+//! no write; one writes while the disk is slow, moves the log, and makes deleted files again.
 //!
-//! A write goes to the kernel's memory, which takes some ten microseconds; to wake a thread for it and be woken takes longer.
-//! So it is made by whoever asks for it, unless something shows that the disk may make it wait: a sync that is under way or took
-//! long, a write that failed or took long, or others that wait.
+//! A write goes to the kernel's memory, which takes some ten microseconds; waking a thread and being woken takes longer. So the
+//! caller writes by itself, unless something shows that the disk may make it wait: a sync that is under way or took long, a
+//! write that failed or took long, or other changes that wait.
 
 use std::{
     collections::BTreeMap,
@@ -26,7 +26,7 @@ use super::{
 };
 use crate::system::credit::Credit;
 
-/// The time before a failed write is tried again, and the longest such time: it doubles.
+/// The first and the longest time before a failed write is tried again; it doubles each time.
 const RETRY: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(30)];
 /// The time between two warnings about the disk.
 const WARN_EVERY: Duration = Duration::from_mins(1);
@@ -39,7 +39,7 @@ const QUICK_WRITE: Duration = Duration::from_millis(10);
 /// The same for a sync: SD cards take 5 to 50 ms.
 const QUICK_SYNC: Duration = Duration::from_millis(200);
 
-/// The threads, and what waits for them.
+/// The writing and the syncing thread, and the changes that wait for them.
 #[derive(Debug)]
 pub(super) struct Writer {
     shared: Arc<Shared>,
@@ -61,7 +61,7 @@ struct Shared {
 #[derive(Debug, Default)]
 struct Waiting {
     changes: BTreeMap<String, Kept>,
-    /// Who waits until they are written.
+    /// Callers that wait until the changes are written.
     callers: Vec<oneshot::Sender<()>>,
     /// Changes are being written.
     busy: bool,
@@ -95,13 +95,13 @@ impl Shared {
         self.disk.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether so many syncs are left.
+    /// Whether this many syncs are left.
     fn has_syncs(&self, count: u64) -> bool {
         let syncs = self.syncs.lock().unwrap_or_else(PoisonError::into_inner);
         syncs.has(Instant::now(), count)
     }
 
-    /// Takes so many syncs, if they and as many as `rest` are left.
+    /// Takes `count` syncs, if these and `rest` more are left.
     fn take_syncs(&self, count: u64, rest: u64) -> bool {
         let mut syncs = self.syncs.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
@@ -125,7 +125,7 @@ impl Writer {
             syncs: Mutex::new(Credit::new(SYNCS)),
             disk: Mutex::new(Disk::new(database)),
         });
-        // One sync is for all writes before it.
+        // One sync serves all writes before it.
         let (syncs, due) = sync_channel(1);
         let path = shared.disk().database.log();
         let (log, budget) = (LogFile::at(path.clone()), shared.clone());
@@ -147,7 +147,7 @@ impl Writer {
         })
     }
 
-    /// Writes a change, or hands it over and waits until it is written, or for [`KEEP_WAIT`].
+    /// Writes a change, or hands it to the thread and waits until it is written, for [`KEEP_WAIT`] at most.
     pub async fn write(&self, key: &str, change: Kept) {
         let Some(change) = self.write_here(key, change) else {
             return;
@@ -177,7 +177,7 @@ impl Writer {
         }
     }
 
-    /// Writes a change at once. Returns it if that is for the thread.
+    /// Writes a change at once, or returns it if the thread has to write it.
     fn write_here(&self, key: &str, change: Kept) -> Option<Kept> {
         let quick = self.shared.lock().is_quick();
         let disk = self.shared.disk.try_lock().ok();
@@ -189,7 +189,7 @@ impl Writer {
         let began = Instant::now();
         let changes = BTreeMap::from([(key.to_owned(), change)]);
         let written = disk.write(&changes);
-        // Without syncs for it the thread could only look, and would hold up this one.
+        // Without syncs left the thread could not tidy, and would only hold up this one.
         let untidy = disk.database.is_untidy() && self.shared.has_syncs(SYNCS_TO_TIDY);
         drop(disk);
         let mut waiting = self.shared.lock();
@@ -199,7 +199,7 @@ impl Writer {
             waiting.slow = true;
             waiting.changes.extend(changes);
         }
-        // The thread that is woken wants it at once.
+        // Unlocks it for the thread that is woken.
         drop(waiting);
         if written {
             // Full: a sync that has not begun yet is for this write too.
@@ -237,14 +237,14 @@ impl Drop for Writer {
     }
 }
 
-/// The database, and what was said about its failures.
+/// The database, and what was logged about its failures.
 #[derive(Debug)]
 struct Disk {
     database: Database,
     /// The time until the next attempt, after a failure.
     retry: Option<Duration>,
     warned: Option<Instant>,
-    /// A warning has been written, and not yet that it works again.
+    /// A warning was logged, and not yet that writing works again.
     troubled: bool,
 }
 
@@ -318,12 +318,12 @@ fn write_all(shared: &Shared, syncs: &SyncSender<()>, mut log: LogFile) {
         }
         drop(waiting);
         for caller in callers {
-            // One that no longer waits has gone on.
+            // A caller that no longer waits has dropped its receiver.
             let _ = caller.send(());
         }
         if stops {
             disk.database.close();
-            // What closing did not move into the database.
+            // Syncs what closing did not move into the database.
             let _ = log.sync();
             return;
         }
@@ -342,7 +342,7 @@ fn write_all(shared: &Shared, syncs: &SyncSender<()>, mut log: LogFile) {
     }
 }
 
-/// The syncing thread. Where syncs are many, those for moving the log come first: they sync it too.
+/// The syncing thread. It leaves enough syncs for moving the log into the database, which syncs the log too.
 fn sync_all(mut log: LogFile, due: &Receiver<()>, shared: &Shared) {
     let mut warned = false;
     while due.recv().is_ok() {
@@ -362,7 +362,7 @@ fn sync_all(mut log: LogFile, due: &Receiver<()>, shared: &Shared) {
         waiting.syncs = false;
         waiting.slow_sync = began.elapsed() > QUICK_SYNC;
         drop(waiting);
-        // What was deleted is noticed here: to look takes no time from the way of a move.
+        // Deleted files are noticed here, where looking for them delays no move.
         if shared.disk().database.is_gone() {
             shared.lock().untidy = true;
             shared.wake.notify_one();

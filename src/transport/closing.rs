@@ -1,4 +1,4 @@
-//! Closes ports on a thread of their own, as closing may have to wait for the board.
+//! Closes ports on a thread of their own, because closing may have to wait for the board.
 //!
 //! Closing a serial port waits until its last bytes are out. If the board accepts none, the kernel waits 30 s
 //! (`closing_wait`), and discarding the bytes first does not help on every port: the daemon has only one thread, which
@@ -21,14 +21,14 @@ use tokio::{
 };
 use tracing::warn;
 
-/// The ports that this process has open or is closing. So at most one thread per port is closing, even if that never
-/// ends; the next one to open the port waits for it.
+/// How often this process may have one port open or closing. So at most one thread per port is closing, even if that never
+/// ends; the next attempt to open the port waits for it.
 pub const MAX_USERS: usize = 1;
 /// How long to wait for a port that is still closing. The longest message (a position, 100 bytes) takes 0.8 s at 1200
 /// baud.
 pub const CLOSE_WAIT: Duration = Duration::from_secs(2);
 
-/// How often a thread to close a port on is tried to be started.
+/// The wait before starting a closing thread is tried again.
 const THREAD_AGAIN: Duration = Duration::from_secs(1);
 
 /// Whether this process uses a port. Clones refer to the same port.

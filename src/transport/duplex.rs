@@ -33,8 +33,8 @@ pub struct Medium {
     pub farewell: Option<&'static str>,
 }
 
-/// A cable. Twenty times what the fastest board's line carries (115200 baud, 11.5 kB/s), as USB has no baud rate: only
-/// a fault sends so much.
+/// A cable. Twenty times what the fastest board's line carries (115200 baud, 11.5 kB/s), because USB has no baud rate: only a
+/// fault sends so much.
 pub const CABLE: Medium = Medium {
     bytes_per_second: 256 * 1024,
     remedy: "is the cable plugged in?",
@@ -44,7 +44,7 @@ pub const CABLE: Medium = Medium {
     // A port ends when it is unplugged; that the other end has closed it is not visible.
     farewell: None,
 };
-/// A network: a board's or an app's messages are as few there, but bursts are cheap and shorter.
+/// A network: messages are as few as over a cable, but come in short bursts, which cost little.
 pub const NETWORK: Medium = Medium {
     bytes_per_second: 1024 * 1024,
     remedy: "is the other end switched on and in the network?",
@@ -67,7 +67,7 @@ pub const RADIO: Medium = Medium {
     farewell: Some("it closed the connection, or is out of reach"),
 };
 
-/// Bluetooth Low Energy towards an app: the radio says of what it was sent that it has taken it, and tells an orderly end.
+/// Bluetooth LE towards an app: the radio acknowledges what it was sent, and reports an orderly end.
 pub const AIR: Medium = Medium {
     // What was never acknowledged may be lost, however long ago it was sent.
     delivery: Duration::MAX,
@@ -207,7 +207,7 @@ impl Duplex {
         self.reading = on;
     }
 
-    /// What was sent longer ago than this has arrived, given that the line has ended.
+    /// After the line has ended: bytes sent longer ago than this have arrived.
     pub fn delivery(&self) -> Duration {
         if self.closed && self.medium.says_goodbye {
             Duration::ZERO

@@ -144,7 +144,7 @@ impl Link {
         Self::Stream(Box::new(Duplex::new(Box::new(stream), medium)))
     }
 
-    /// Accepts one action to carry out.
+    /// Accepts one request.
     pub fn send(&mut self, outgoing: &Outgoing) {
         match self {
             Self::Stream(duplex) => {

@@ -1,12 +1,11 @@
 //! Transports: they move bytes, and know nothing about chess.
 //!
-//! A transport opens to a [`Link`]; a link ends with an error, and the actor opens it again, with [`Backoff`]
-//! between.
+//! A transport opens a [`Link`]. A link ends with an error, and the actor opens another after a wait ([`Backoff`]).
 //!
 //! # Links and channels
 //!
 //! A link has [channels](crate::vocabulary::Channel): one for a serial line or TCP, one per characteristic for
-//! Bluetooth LE. A driver asks for one thing at a time (write, read, subscribe) and is handed what became of it; a
+//! Bluetooth LE. A driver makes one request at a time (write, read, subscribe) and is told its outcome; a
 //! serial line acknowledges nothing. The actor is the same for both.
 //!
 //! A serial port is opened and closed on other threads ([`closing`]). Closing waits for the last bytes to leave, and

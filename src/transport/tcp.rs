@@ -8,11 +8,11 @@ use tokio::net::{TcpListener, TcpStream};
 /// How long a board may take to accept a connection. A running one takes milliseconds; by default the kernel tries
 /// for two minutes.
 pub const CONNECT_WAIT: Duration = Duration::from_secs(10);
-/// A silent connection is probed after this long, and
+/// A connection is probed once it has been silent for this long.
 pub const KEEPALIVE_IDLE: Duration = Duration::from_secs(30);
-/// then this often,
+/// The time between two probes.
 pub const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(10);
-/// and is dead after this many probes without an answer.
+/// A connection is dead after this many probes without an answer.
 pub const KEEPALIVE_PROBES: u32 = 3;
 /// Sent data must be acknowledged within this time, or the connection is dead (`TCP_USER_TIMEOUT`).
 pub const USER_TIMEOUT: Duration = Duration::from_mins(1);

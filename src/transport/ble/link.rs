@@ -103,7 +103,7 @@ impl GattLink {
                             break None;
                         }
                     }
-                    // The hub that sends it lives as long as this; a missed message is made up for by asking.
+                    // The hub lives as long as this task. If a message is missed, the periodic check finds the loss.
                     Ok(lost) = losses.recv() => match lost {
                         // It may be about an old link that was lost.
                         Lost::Device(gone) if gone == id => check.reset_immediately(),
@@ -191,7 +191,7 @@ fn missing(uuid: Uuid, there: &BTreeSet<Characteristic>) -> String {
     )
 }
 
-/// As the configuration takes it and makers write it: short if it has a short form.
+/// A UUID as the configuration and makers write it: in its short form if it has one.
 fn written(uuid: Uuid) -> String {
     match uuid.to_ble_u16() {
         Some(short) => format!("{short:04x}"),

@@ -11,9 +11,9 @@
 //!   removed: when bluez-async ends the stream of one board, dbus-daemon 1.14 may remove the rule of another.
 //! - One board connects at a time, and the scan rests meanwhile: many adapters fail to connect while they scan.
 //! - Bluetooth that is off is never switched on, only reported. When D-Bus ends, every link and every wait ends with it;
-//!   all is opened again at the next attempt.
-//! - An open link is checked every 5 s, because not every disconnect is reported. A request has 10 s. Values that the
-//!   actor does not take (256) are dropped, and the recogniser lives without them.
+//!   the next attempt opens all of it again.
+//! - An open link is checked every 5 s, because not every disconnect is reported. A request may take 10 s. Values that the
+//!   actor does not read in time (256 may wait) are dropped, which the recogniser tolerates.
 
 pub(crate) mod error;
 mod link;
@@ -60,7 +60,7 @@ pub const CONNECT_WAIT: Duration = Duration::from_secs(15);
 pub const DISCOVER_WAIT: Duration = Duration::from_secs(15);
 /// How long any other Bluetooth call may take.
 pub const CALL_WAIT: Duration = Duration::from_secs(10);
-/// Why a link or an attempt ended.
+/// Why a link or an attempt ended, when D-Bus is gone.
 const BUS_GONE: &str = "D-Bus, the system's message bus, has ended";
 /// Lost links that may wait to be reported. A link that misses one finds out soon by asking.
 const MAX_LOSSES: usize = 64;
@@ -220,7 +220,7 @@ pub struct Radio(Arc<Inner>);
 #[derive(Default)]
 struct Inner {
     session: Mutex<Option<Arc<SystemBus>>>,
-    /// Links that are being closed.
+    /// The tasks of open links, each of which closes its link in the end.
     closing: TaskTracker,
 }
 
@@ -245,7 +245,8 @@ struct SystemBus {
     hubs: Mutex<HashMap<String, Arc<Hub>>>,
     /// The bus is gone: a call that waits for an answer never gets one.
     lost: CancellationToken,
-    /// Its own connection has failed: the next attempt opens another session. Open links go on, for a hub has its own connection.
+    /// The session's own connection has failed: the next attempt opens another session. Hubs have their own, so links stay
+    /// open.
     failed: AtomicBool,
 }
 
@@ -263,7 +264,7 @@ pub(super) struct Hub {
     /// Only one board connects at a time.
     pub connecting: Semaphore,
     view: Mutex<Option<watch::Sender<View>>>,
-    /// As of its session.
+    /// Cancelled when the session's bus is gone.
     pub lost: CancellationToken,
 }
 
@@ -424,7 +425,7 @@ impl Hub {
                     CentralEvent::StateUpdate(CentralState::PoweredOff) => Lost::Adapter,
                     _ => continue,
                 };
-                // There may not be a link.
+                // Fails if no link is open.
                 let _ = reports.send(loss);
             }
         });
@@ -458,7 +459,7 @@ impl Hub {
         receiver
     }
 
-    /// Ends the scan if no receiver is left.
+    /// Forgets the scan if no receiver is left; then returns `true`, and the scan has to end.
     pub async fn end_scan(&self, sender: &watch::Sender<View>) -> bool {
         let mut view = self.view.lock().await;
         let unwatched = sender.receiver_count() == 0;
