@@ -19,13 +19,13 @@ pub const HEAD_WAIT: Duration = Duration::from_secs(10);
 /// The most bytes of a request's head. A browser sends about 1 KiB.
 pub const MAX_HEAD: usize = 16 * 1024;
 
-/// Why nothing is answered, in the log.
+/// The log message for a request that cannot be answered.
 const WRONG_CLOCK: &str = "the clock of this computer is before 1970 or after 9999. Set it";
-/// The answer while no date can be written: the library panics then.
+/// The answer while the clock is impossible: the library would panic when it writes the date.
 const NO_TIME: &str = "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n\
     {\"error\": \"the clock of this computer is before 1970 or after 9999: set it\"}\n";
 
-/// Serves one connection until it ends, others need its place (`leave`), or `stop` is cancelled.
+/// Serves one connection until it ends, `leave` is cancelled (others need its slot), or `stop` is.
 pub async fn connection(
     mut stream: TcpStream,
     router: Router,
@@ -52,7 +52,7 @@ pub async fn connection(
         )
         .with_upgrades();
     let mut serving = pin!(serving);
-    // Checked each time: the clock may be set while the connection is open, and whenever it goes on, the library writes a date.
+    // Checked at every poll: the clock may be set while the connection is open, and the library writes a date into each answer.
     let served = poll_fn(|context| {
         if clock::is_impossible() {
             return Poll::Ready(None);

@@ -87,7 +87,7 @@ impl Termination {
         Self::TimeForfeit,
     ];
 
-    /// That of a game that ended like this; `None` if it is not known.
+    /// The value for a game that ended like this; `None` if there is none.
     pub fn of(end: GameEnd) -> Option<Self> {
         match end.reason {
             Reason::Time => Some(Self::TimeForfeit),

@@ -35,7 +35,7 @@ pub const MAX_WATCHERS: usize = 32;
 /// A watcher that takes no bytes for this long is dropped.
 pub const WRITE_WAIT: Duration = Duration::from_secs(10);
 
-/// A watcher that gives way and takes no bytes for this long is not told so: the new one waits for its slot.
+/// How long a watcher that makes room may take for its last line: the new one waits for its slot.
 const FAREWELL_WAIT: Duration = Duration::from_secs(1);
 
 /// Serves the event stream until `stop` is cancelled.
@@ -87,7 +87,7 @@ async fn watcher(stream: TcpStream, bus: Bus, slots: &Slots, leave: &Cancellatio
     let mut output = BufWriter::new(output);
     let mut silent = true;
     loop {
-        // One at a time: a game in a line of its own may be long, and a watcher slow.
+        // One at a time: a line may hold a long game, and the watcher may be slow.
         while let Some(line) = watching.ready(slots.taken()) {
             if !matches!(
                 timeout(WRITE_WAIT, output.write_all(line.as_bytes())).await,

@@ -50,30 +50,30 @@ use crate::{
 pub const ANSWER_WAIT: Duration = Duration::from_secs(8);
 /// How long a connection may take.
 const CONNECT_WAIT: Duration = Duration::from_secs(5);
-/// A stream on which nothing has come for so long is dead: an empty line comes every 7 s.
+/// A stream that is silent for this long is dead: Lichess sends an empty line every 7 s.
 pub const SILENCE: Duration = Duration::from_secs(20);
 /// The most bytes of an answer.
 const MAX_ANSWER: usize = 64 * 1024;
-/// Bytes read of one stream: what a busy account sends when it connects, and then some hundred times what a bullet game has.
-/// The rest waits at the server.
+/// The limit on the bytes read of one stream: a busy account's burst at connecting, then a hundred times what a bullet game
+/// needs. Beyond that the server waits.
 pub const INTAKE: Allowance = Allowance {
     at_once: 256 * 1024,
     per_second: 64 * 1024,
 };
-/// Bytes that a line counts as beside its own: to handle it is work, however short it is.
+/// Bytes charged for each line beside its length: even a short line costs work.
 const LINE_COST: u64 = 64;
-/// How long an unused connection is kept: a move later than that makes another.
+/// How long an unused connection is kept open; a later request makes another.
 const IDLE: Duration = Duration::from_mins(1);
 /// The header with the scopes of the token.
 const SCOPES: &str = "x-oauth-scopes";
-/// The kind of a form.
+/// The content type of a form.
 const FORM: &str = "application/x-www-form-urlencoded";
-/// The kind of plain text.
+/// The content type of plain text.
 const PLAIN: &str = "text/plain";
-/// Which program asks, as Lichess requires.
+/// The user agent, which Lichess requires.
 const AGENT: &str = concat!("BoardBridge/", env!("CARGO_PKG_VERSION"));
 
-/// The way to Lichess with one token.
+/// A client of the Lichess API, with at most one token.
 #[derive(Clone, Debug)]
 pub struct Http {
     client: Client<HttpsConnector<HttpConnector<Names>>, Full<Bytes>>,
@@ -81,12 +81,12 @@ pub struct Http {
     token: Option<Token>,
 }
 
-/// Whose token it is.
+/// The owner of a token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Owner {
     /// The player's name.
     pub name: String,
-    /// The token is for playing at boards.
+    /// Whether the token is for playing at boards.
     pub may_play: bool,
 }
 
@@ -119,7 +119,7 @@ impl Intake {
 }
 
 impl Lasting {
-    /// Waits until the server has ended it, which may take as long as it wants.
+    /// Waits until the server ends the answer, without a time limit.
     pub async fn ended(mut self) -> Outcome {
         while let Some(frame) = self.body.frame().await {
             match frame {
@@ -154,19 +154,19 @@ impl Service<Name> for Names {
     }
 
     fn call(&mut self, name: Name) -> Self::Future {
-        // The connector puts the port of the address in.
+        // The connector replaces port 0.
         Box::pin(async move { Ok(apart::addresses(&format!("{name}:0")).await?.into_iter()) })
     }
 }
 
 impl Http {
-    /// The way to the server at this address, which has a scheme and ends without a slash.
+    /// A client of the server at this address, which has a scheme and no slash at its end.
     pub fn new(url: &str) -> Self {
         let mut tcp = HttpConnector::new_with_resolver(Names);
         tcp.set_nodelay(true);
         tcp.set_connect_timeout(Some(CONNECT_WAIT));
         tcp.set_keepalive(Some(SILENCE));
-        // The configuration takes http for this machine only.
+        // Allows http: the configuration accepts it for this machine only.
         tcp.enforce_http(false);
         let https = HttpsConnectorBuilder::new()
             .with_tls_config(tls::settings())
@@ -190,12 +190,12 @@ impl Http {
         self.token = token;
     }
 
-    /// Whether it has a token.
+    /// Whether a token is set.
     pub fn has_token(&self) -> bool {
         self.token.is_some()
     }
 
-    /// Asks this, and waits for the whole answer.
+    /// Sends a request, and waits for the whole answer.
     pub async fn ask(&self, request: &Request) -> Outcome {
         let answered = async {
             let response = match self.send(request).await {
@@ -212,10 +212,10 @@ impl Http {
             .unwrap_or_else(|_| Outcome::Lost("no answer".to_owned()))
     }
 
-    /// Asks this; the server takes it as long as its answer lasts.
+    /// Sends a request that stays in force while its answer stays open.
     ///
     /// # Errors
-    /// Why the server does not take it.
+    /// Why the server does not accept it.
     pub async fn begin(&self, request: &Request) -> Result<Lasting, Outcome> {
         let response = timeout(ANSWER_WAIT, self.send(request)).await;
         let response = response.map_err(|_| Outcome::Lost("no answer".to_owned()))??;
@@ -225,10 +225,10 @@ impl Http {
         })
     }
 
-    /// Asks whose token it has, and whether that may play at boards.
+    /// Asks for the token's owner, and whether the token is for playing at boards.
     ///
     /// # Errors
-    /// Why this is not known.
+    /// Why the server did not say.
     pub async fn owner(&self) -> Result<Owner, Outcome> {
         let asked = async {
             let response = self.send(&Request::Account).await?;
@@ -258,20 +258,20 @@ impl Http {
         let response = self.exchange(Method::POST, path, PLAIN, token.clone());
         let response = match judged(response.await?).await {
             Ok(response) => response,
-            // It can tell neither way, but has taken the token.
+            // The server reports scopes in neither way, but has accepted the token.
             Err(Outcome::Refused(_)) => return Ok(true),
             Err(outcome) => return Err(outcome),
         };
         let text = text(response).await?;
-        // Not kept, and a token may have many scopes.
+        // Not by `objects::read`, which cuts texts: a token may have many scopes.
         let tested: Value = serde_json::from_str(&text).map_err(|error| unreadable(&error))?;
         Ok(tested[token]["scopes"].as_str().is_some_and(has_play))
     }
 
-    /// Opens a stream of lines. `Ok(None)`: there is nothing of this name.
+    /// Opens a stream of lines; `Ok(None)` if the server has nothing at this path.
     ///
     /// # Errors
-    /// Why not.
+    /// Why it cannot be opened.
     pub async fn open(&self, path: &str) -> Result<Option<Stream>, Outcome> {
         let asked = self.exchange(Method::GET, path, FORM, String::new());
         let opened = timeout(ANSWER_WAIT, asked).await;
@@ -320,7 +320,7 @@ impl Http {
             .header(USER_AGENT, AGENT)
             .header(AUTHORIZATION, token.bearer())
             .header(ACCEPT, "application/x-ndjson, application/json")
-            // A line is to come when it is written, not when a compressor has enough.
+            // A compressor would hold lines back until it has enough of them.
             .header(ACCEPT_ENCODING, "identity");
         if !body.is_empty() {
             request = request.header(CONTENT_TYPE, kind);
@@ -350,7 +350,7 @@ fn unreadable(error: &serde_json::Error) -> Outcome {
     Outcome::Lost(format!("its answer cannot be read: {error}"))
 }
 
-/// The answer, if it is a good one.
+/// The response if its status is a success, else the outcome that the status means.
 async fn judged(response: Response<Incoming>) -> Result<Response<Incoming>, Outcome> {
     match response.status() {
         status if status.is_success() => Ok(response),
@@ -389,7 +389,7 @@ fn size(frame: &Frame<Bytes>) -> u64 {
 }
 
 impl Stream {
-    /// The next line that is not empty; an overlong one is dropped. Faster than [`INTAKE`] nothing is read. Not cancel safe.
+    /// The next line; empty and overlong ones are dropped. Reads no faster than [`INTAKE`]. Not cancel safe.
     ///
     /// # Errors
     /// Why the stream has ended.

@@ -1,7 +1,7 @@
-//! Lichess: games on an account of the player's are played at a board (the Board API).
+//! Lichess: games of the player's account are played at a board (the Board API).
 //!
-//! `session` has the account, `play` one game, both without I/O; `objects` is what Lichess sends, `status` how a game stands,
-//! `request` what it is asked.
+//! `session` is the account, `play` one game, both without I/O; `objects` are the messages of Lichess, `status` is the status of
+//! a game, `request` what Lichess is asked.
 //! `http` makes the requests and holds the streams, with the `token`; `server` connects all of it.
 
 pub mod http;

@@ -19,7 +19,7 @@ pub enum Notice {
     Connected,
     /// The connection is lost.
     Lost(String),
-    /// The token is not taken.
+    /// The token is not accepted.
     NoToken,
     /// The server wants a pause.
     Pause,
@@ -39,13 +39,13 @@ pub enum Notice {
         /// Why.
         why: String,
     },
-    /// Others have the board.
+    /// Other clients have the board.
     Waits(Vec<ClientName>),
-    /// The board's owner has put the game out.
+    /// The board was released from this game.
     PutOut,
-    /// The first move has to come soon.
+    /// The first move has to be made within this many seconds.
     Expires(u64),
-    /// The server does not take a move.
+    /// Lichess does not accept a move.
     NotTaken(Move),
     /// The game went on without this move.
     Overtaken(Move),
@@ -61,7 +61,7 @@ pub enum Notice {
     OffersDraw(String),
     /// The hand has proposed a take-back.
     ProposesTakeBack(String),
-    /// A hand put the kings so that the opponent would have resigned.
+    /// The kings were put as if the opponent had resigned.
     NotTheirs(String),
     /// Moves were taken back.
     TakenBack(usize),
@@ -74,7 +74,7 @@ pub enum Notice {
     },
     /// The opponent is back.
     Back(String),
-    /// This player has taken half the time.
+    /// This player goes berserk: half the time, for another point of the tournament.
     Berserk(String),
     /// Someone said something.
     Chat(String),
@@ -92,7 +92,7 @@ pub enum Notice {
         /// The game, such as `15+10, rated`.
         game: String,
     },
-    /// The own challenge was declined.
+    /// The account's own challenge was declined.
     Declined {
         /// By this player.
         player: String,
@@ -106,7 +106,7 @@ pub enum Notice {
 }
 
 impl Notice {
-    /// Whether the owner should look at it.
+    /// Whether it is logged as a warning: something was refused or does not work.
     pub fn is_refusal(&self) -> bool {
         matches!(
             self,
@@ -121,7 +121,7 @@ impl Notice {
         )
     }
 
-    /// Words of others, bounded.
+    /// A text of others, without control characters and cut to its bound.
     pub fn words(text: &str) -> String {
         text.chars()
             .filter(|c| !c.is_control())

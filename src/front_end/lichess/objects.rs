@@ -1,4 +1,4 @@
-//! What Lichess sends: one JSON object a line, on the stream of events and on that of a game.
+//! What Lichess sends: one JSON object per line, on the stream of events and on each game's stream.
 //!
 //! Only what is used is read; every other key, and every unknown kind of line, is ignored. What the published schemas do not
 //! require is optional here.
@@ -11,7 +11,7 @@ use super::status::{self, Status};
 /// The longest line read: that of a game of 600 moves has some 10 kB.
 pub const MAX_LINE: usize = 64 * 1024;
 
-/// The longest text that is taken from it, in bytes: a position has up to 90, a name 30. The rest is left out.
+/// The longest text kept of a line, in bytes: a position has up to 90, a name 30. The rest is cut off.
 pub const MAX_TEXT: usize = 128;
 /// The same for what someone says: 140 characters, of up to 4 bytes each.
 pub const MAX_WORDS: usize = 640;
@@ -24,32 +24,32 @@ const WORDS: &str = "text";
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "camelCase")]
 pub enum Event {
-    /// A game runs.
+    /// A game is running.
     GameStart {
-        /// It.
+        /// The game.
         game: GameInfo,
     },
     /// A game is over.
     GameFinish {
-        /// It.
+        /// The game.
         game: GameInfo,
     },
     /// A challenge, to this account or by it.
     Challenge {
-        /// It.
+        /// The challenge.
         challenge: Challenge,
-        /// Who may play it.
+        /// Which programs may play it.
         #[serde(default)]
         compat: Option<Compat>,
     },
     /// A challenge was withdrawn.
     ChallengeCanceled {
-        /// It.
+        /// The challenge.
         challenge: Challenge,
     },
     /// A challenge was declined.
     ChallengeDeclined {
-        /// It.
+        /// The challenge.
         challenge: Challenge,
     },
     /// Anything else.
@@ -57,11 +57,11 @@ pub enum Event {
     Unknown,
 }
 
-/// What the stream of events has of a game.
+/// A game, as the stream of events describes it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct GameInfo {
-    /// Its name, with which everything is asked.
+    /// Its identifier, used in every request about it.
     pub game_id: String,
     /// This account's colour.
     pub color: Option<String>,
@@ -75,9 +75,9 @@ pub struct GameInfo {
     pub speed: Option<String>,
     /// The opponent.
     pub opponent: Option<Opponent>,
-    /// Who may play it.
+    /// Which programs may play it.
     pub compat: Option<Compat>,
-    /// How it stands.
+    /// Its status.
     #[serde(default, deserialize_with = "status::read")]
     pub status: Option<Status>,
     /// Who has won.
@@ -87,11 +87,11 @@ pub struct GameInfo {
 /// Which programs may play a game.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct Compat {
-    /// Boards may.
+    /// Whether boards may.
     pub board: Option<bool>,
 }
 
-/// Something with a key.
+/// An object of which only the key is used.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Keyed {
     /// The key.
@@ -111,7 +111,7 @@ pub struct Opponent {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Challenge {
-    /// Its name.
+    /// Its identifier.
     pub id: String,
     /// The player who made it.
     pub challenger: Option<User>,
@@ -165,7 +165,7 @@ pub struct User {
 pub enum Line {
     /// The whole game: the first line of each stream.
     GameFull(Box<GameFull>),
-    /// How the game stands now.
+    /// The state of the game after a change.
     GameState(State),
     /// What someone says.
     ChatLine {
@@ -197,11 +197,11 @@ pub enum Line {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct GameFull {
-    /// Its name.
+    /// Its identifier.
     pub id: String,
     /// Its variant.
     pub variant: Option<Keyed>,
-    /// Its clock; `None` for none.
+    /// Its clock; `None` if it has none.
     pub clock: Option<Clock>,
     /// Its speed.
     pub speed: Option<String>,
@@ -219,7 +219,7 @@ pub struct GameFull {
     pub black: User,
     /// Where it began: `startpos` or a FEN.
     pub initial_fen: Option<String>,
-    /// How it stands.
+    /// Its state now.
     pub state: State,
 }
 
@@ -232,7 +232,7 @@ pub struct Clock {
     pub increment: Option<u64>,
 }
 
-/// How a game stands.
+/// The state of a game.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct State {
     /// All moves, in UCI notation.
@@ -244,7 +244,7 @@ pub struct State {
     /// Black's time in ms.
     #[serde(default, deserialize_with = "count")]
     pub btime: Option<u64>,
-    /// How it stands; being played if it does not say.
+    /// Its status; a game without one is being played.
     #[serde(default, deserialize_with = "status::read")]
     pub status: Option<Status>,
     /// Who has won.
@@ -261,7 +261,7 @@ pub struct State {
     /// Black proposes a take-back.
     #[serde(default)]
     pub btakeback: bool,
-    /// The first move has to come in time.
+    /// The time limit of the first move, while there is one.
     pub expiration: Option<Expiration>,
 }
 
@@ -284,14 +284,14 @@ pub struct Me {
     pub username: String,
 }
 
-/// A time that has run out may be told as less than nothing, and must not make the whole line unreadable.
+/// Lichess may send a negative time once it has run out: it counts as 0, so that the line stays readable.
 fn count<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
     let value = Value::deserialize(from)?;
     Ok(value.as_u64().or_else(|| value.as_i64().map(|_| 0)))
 }
 
-/// Reads a line. One that cannot be read is like an unknown one: a single bad line stops no game. Texts are cut to what the
-/// server's own may have: they are kept, shown and sent to every reader of the API.
+/// Reads a line. Its readers skip one that cannot be read: a single bad line stops no game. Texts are cut to [`MAX_TEXT`] or
+/// [`MAX_WORDS`], because they are kept, shown and sent to every reader of the API.
 ///
 /// # Errors
 /// What serde says.

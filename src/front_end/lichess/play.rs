@@ -1,8 +1,8 @@
 //! One game on Lichess against the hand at a board, without I/O: what Lichess and the board say goes in, commands, requests and
 //! notices come out.
 //!
-//! Lichess has the game; the board is led to it. The hand's move is on its way until Lichess shows it: the board's target has
-//! it, the game has not.
+//! Lichess decides what the game is, and the board is led to it. Until Lichess shows the hand's move, that move is part of the
+//! board's target, but not of the game.
 
 use std::{
     collections::VecDeque,
@@ -30,26 +30,26 @@ use crate::{
 /// When a line arrived, and the state it applies to.
 #[derive(Clone, Copy, Debug)]
 pub struct Heard {
-    /// When.
+    /// The time of arrival.
     pub now: Instant,
     /// The same as a time of day, for clients that count clocks down.
     pub wall: SystemTime,
     /// The number of the stream it came on.
     pub stream: u64,
-    /// All pieces stand at the start.
+    /// Whether all pieces stand at the start.
     pub at_start: bool,
     /// How the opponent's take-back proposals are answered.
     pub take_backs: TakeBacks,
 }
 
-/// What a game wants done.
+/// What a game asks for.
 #[derive(Debug)]
 pub struct Out {
-    /// Of the board.
+    /// The board's seat, with commands for the board.
     pub seat: Seat,
-    /// Of Lichess, beside the hand's move.
+    /// Requests to Lichess, beside the hand's move and resignation.
     pub requests: VecDeque<InGame>,
-    /// Told to the player.
+    /// Notices for the player.
     pub notices: VecDeque<Notice>,
 }
 
@@ -63,7 +63,7 @@ enum Way {
     Sending,
     /// It was sent, but whether it arrived is unknown: the game has to be read first.
     Unsure,
-    /// Lichess has taken it, while this stream of the game was open, and is yet to show it.
+    /// Lichess has accepted it while the stream of this number was open, and has not shown it yet.
     Taken(u64),
 }
 
@@ -86,7 +86,7 @@ pub struct SavedPlay {
     hand: HandColor,
     /// As Lichess has it.
     game: Game,
-    /// Lichess has been asked for it.
+    /// Whether Lichess has sent the game.
     known: bool,
     delivery: Option<Delivery>,
     /// How far the hand's resignation has come.
@@ -95,7 +95,7 @@ pub struct SavedPlay {
     end: Option<GameEnd>,
 }
 
-/// A colour as it is kept.
+/// A colour, in its saved form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum HandColor {
@@ -115,7 +115,7 @@ pub struct Play {
     kept: SavedPlay,
     /// The current stream of the game has sent its state.
     synced: bool,
-    /// Everything that others are shown.
+    /// What the API and the event stream show of the game.
     pairing: Pairing,
     /// The opponent's name.
     opponent: String,
@@ -126,11 +126,11 @@ pub struct Play {
     tournament: Option<Duration>,
     /// Who has taken half of that.
     berserk: ByColor<bool>,
-    /// How it ended, by the stream of events.
+    /// How it ended according to the stream of events.
     announced: Option<GameEnd>,
-    /// What the kings in the centre mean.
+    /// The ending that the kings in the centre signal.
     sign: Option<GameEnd>,
-    /// The win can be claimed from then on.
+    /// When the win can be claimed, after the opponent has left.
     claim_at: Option<Instant>,
     told_to_wait: bool,
     told_to_begin: bool,
@@ -192,7 +192,7 @@ impl Play {
         &self.kept
     }
 
-    /// Its name on Lichess.
+    /// Its identifier on Lichess.
     pub fn id(&self) -> &str {
         &self.kept.id
     }
@@ -212,7 +212,7 @@ impl Play {
         self.kept.known.then_some(&self.pairing)
     }
 
-    /// What was known of it before a restart.
+    /// Takes over the pairing that was known before a restart.
     pub fn paired(&mut self, before: Pairing) {
         self.pairing = Pairing {
             client: Some(ClientName::Lichess),
@@ -267,7 +267,7 @@ impl Play {
         self.can();
     }
 
-    /// What the player can say now.
+    /// Updates what the player can say now.
     fn can(&mut self) {
         let mut can = Vec::new();
         if self.kept.end.is_none() && self.kept.known {
@@ -278,7 +278,7 @@ impl Play {
             } else {
                 can.push(Saying::Abort);
             }
-            // Before the own first move.
+            // Before the hand's first move.
             let early = plies <= self.hand().fold_wb(0, 1);
             if early && self.tournament.is_some() && !self.berserk.get(self.hand()) {
                 can.push(Saying::Berserk);
@@ -288,7 +288,7 @@ impl Play {
         self.pairing.can = can;
     }
 
-    /// Lichess says something of the game.
+    /// Handles a line of the game's stream.
     pub fn line(&mut self, line: Line, heard: Heard, out: &mut Out) {
         let Heard {
             now,
@@ -426,7 +426,7 @@ impl Play {
         true
     }
 
-    /// The address of the game, for PGN.
+    /// Sets the address of the game, for PGN.
     pub fn is_at(&mut self, site: String) {
         self.pairing.site = Some(site);
     }
@@ -437,7 +437,7 @@ impl Play {
         }
     }
 
-    /// Lichess sends the state of the game; `stream` for the first line of that stream.
+    /// Handles the state of the game; `stream` is given for the first line of a stream.
     fn stands(&mut self, wall: SystemTime, state: &State, stream: Option<u64>, out: &mut Out) {
         if self.kept.end.is_some() {
             return;
@@ -466,13 +466,13 @@ impl Play {
             out.notices.push_back(Notice::Expires(left));
         }
         if stream.is_some() && self.kept.resigns == Some(Way::Unsure) {
-            // It has been read since: if it still runs, it still waits for it.
+            // The game was read after the request: if it is still running, the request did not arrive.
             self.kept.resigns = Some(Way::Waits);
         }
         self.can();
     }
 
-    /// The stream of events says that the game is over. That of the game is read for its last moves, and has the last word.
+    /// The stream of events says that the game is over. The game's own stream has its last moves, and decides how it ended.
     pub fn finishes(&mut self, info: &GameInfo) {
         let winner = info.winner.as_deref().and_then(color);
         let end = info
@@ -487,7 +487,7 @@ impl Play {
         self.finish(self.announced.unwrap_or(unknown), out);
     }
 
-    /// Lichess has this game.
+    /// Follows the game as Lichess has it now.
     fn follows(&mut self, game: Game, stream: Option<u64>, out: &mut Out) {
         let (whole, ours) = (self.whole(), self.on_its_way());
         if game == self.kept.game {
@@ -496,7 +496,7 @@ impl Play {
                 return;
             };
             match (stream, delivery.way) {
-                // It has been read since: it still waits for the move.
+                // The game was read after the request: the move did not arrive.
                 (Some(_), Way::Unsure) => delivery.way = Way::Waits,
                 // It had the move and has it no longer.
                 (Some(stream), Way::Taken(then)) if stream > then => {
@@ -541,7 +541,7 @@ impl Play {
             black: Duration::from_millis(black),
         };
         let plies = game.len();
-        // Lichess tells it by the clocks alone.
+        // Only the clocks show that a player has gone berserk.
         for color in Color::ALL {
             let half = |all: Duration| plies <= 2 && *left.get(color) <= all / 2;
             if self.tournament.is_some_and(half)
@@ -649,7 +649,7 @@ impl Play {
         self.told_to_wait = false;
         self.kings(now, snapshot, out);
         let left = left_by_hand(snapshot, &self.whole());
-        // Before the board is led back.
+        // At half the wait: the take-back counts before the board is led back.
         let wait = snapshot.correction_wait / 2;
         out.seat.note_take_back(now, left, snapshot, wait);
         let made = out.seat.answer(place);
@@ -661,7 +661,7 @@ impl Play {
     /// The hand has made its move.
     fn hand_moved(&mut self, m: Move, out: &mut Out) {
         out.seat.answered(m);
-        // The hand plays on.
+        // The hand plays on: an unsent resignation is withdrawn.
         self.kept.resigns.take_if(|way| *way == Way::Waits);
         self.kept.delivery = Some(Delivery {
             m: m.to_uci(CastlingMode::Chess960),
@@ -706,7 +706,7 @@ impl Play {
             .delivery
             .is_some_and(|delivery| delivery.way == Way::Waits);
         if unsent && left == plies {
-            // Lichess has not heard of it.
+            // It was not sent yet.
             self.kept.delivery = None;
             self.state(out);
         } else if self.kept.end.is_none() {
@@ -743,7 +743,7 @@ impl Play {
         })
     }
 
-    /// Lichess was sent the hand's resignation, with this result. `true` if the game has to be read again.
+    /// The request to resign had this result. `true` if the game has to be read again.
     pub fn resigned(&mut self, result: SendOutcome, stream: u64) -> bool {
         let way = self.kept.resigns.as_mut();
         let Some(way) = way.filter(|way| **way == Way::Sending) else {
@@ -758,7 +758,7 @@ impl Play {
         result == SendOutcome::Unsure
     }
 
-    /// Lichess was sent the hand's move, with this result. `true` if the game has to be read again.
+    /// The request with the hand's move had this result. `true` if the game has to be read again.
     pub fn sent(&mut self, m: UciMove, result: SendOutcome, stream: u64, out: &mut Out) -> bool {
         let delivery = self.kept.delivery.as_mut();
         let Some(delivery) = delivery.filter(|d| d.m == m && d.way == Way::Sending) else {
@@ -796,13 +796,13 @@ impl Play {
 /// The outcome of a move that was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SendOutcome {
-    /// Lichess has it.
+    /// Lichess has accepted it.
     Taken,
     /// It was not looked at: too many requests.
     NotSent,
     /// No answer came.
     Unsure,
-    /// Lichess does not take it.
+    /// Lichess has refused it.
     Refused,
 }
 

@@ -82,7 +82,8 @@ impl Request {
         *self == Self::Account
     }
 
-    /// Lichess refuses it in these words. What is refused in a game may be taken later; another request has to be changed.
+    /// The error if Lichess refuses the request in these words. In a game or for a challenge it may be accepted later; any other
+    /// request has to be changed.
     pub fn refused(&self, words: &str) -> NotDone {
         let words = format!("Lichess refuses: {words}");
         match self {
@@ -129,7 +130,7 @@ impl Request {
                     let minutes = f64::from(limit) / 60.0;
                     format!("rated={rated}&time={minutes}&increment={increment}&color={side}")
                 }
-                // Lichess draws the colour.
+                // Lichess assigns the colour itself.
                 TimeControl::Days(days) => format!("rated={rated}&days={days}"),
             },
             _ => String::new(),
@@ -173,7 +174,7 @@ pub fn color(name: &str) -> Option<Color> {
     }
 }
 
-/// Whether a name from outside may stand in a path: nothing else can be addressed with it then.
+/// Whether a name from outside is safe in a path: it cannot lead to another address.
 pub fn is_plain(name: &str) -> bool {
     const LONGEST: usize = 40;
     (1..=LONGEST).contains(&name.len())

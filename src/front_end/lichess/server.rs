@@ -1,4 +1,4 @@
-//! Runs the account: connects its session to Lichess, to the board, to those who ask, and to a clock.
+//! Runs the account: connects its session to Lichess, the board, the API and a clock.
 
 use std::{
     collections::BTreeMap,
@@ -42,14 +42,14 @@ use crate::{
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 /// The longest.
 const LONGEST_WAIT: Duration = Duration::from_mins(1);
-/// A stream that was open for so long was well; the next attempt comes soon.
+/// A stream that was open for this long has worked: the next wait is `FIRST_WAIT` again.
 const WELL: Duration = Duration::from_secs(20);
 /// Lines of a stream that may wait to be handled.
 const LINES: usize = 4;
 /// Bytes of an unreadable line that the log shows.
 const MAX_SHOWN: usize = 200;
 
-/// The game that an account leaves when it is stopped: for another one with the same board and server.
+/// The game of a stopped account, for the next one with the same board and server.
 pub type Left = Arc<Mutex<Option<SavedAccount>>>;
 
 /// Everything the Lichess task receives at start.
@@ -62,22 +62,22 @@ pub struct Table {
     pub memory: Option<SavedAccount>,
     /// Where it leaves its game when it is stopped.
     pub left: Left,
-    /// Where it keeps its game.
+    /// Where it saves its game.
     pub shelf: Keeper<SavedAccount>,
     /// Where it reports what happens.
     pub bus: Bus,
-    /// What it goes by.
+    /// Its settings.
     pub settings: Settings,
-    /// Where the token is.
+    /// The token's file.
     pub token: PathBuf,
 }
 
-/// What a stream brings.
+/// What a stream delivers.
 #[derive(Debug)]
 enum Fed {
     Open,
     Line(Vec<u8>),
-    /// There is nothing of this name.
+    /// The server has nothing at this path.
     Nothing,
     Closed(Outcome),
 }
@@ -88,7 +88,7 @@ struct LastingStream {
     task: Option<AbortOnDropHandle<()>>,
     fed: Option<mpsc::Receiver<Fed>>,
     opened: Option<Instant>,
-    /// Not before then.
+    /// When it may be opened again.
     next_at: Option<Instant>,
     wait: Duration,
 }
@@ -111,7 +111,7 @@ impl LastingStream {
         self.opened = None;
     }
 
-    /// It has brought what it is for.
+    /// It works: the next wait is the shortest.
     fn is_well(&mut self) {
         self.wait = Duration::ZERO;
     }
@@ -132,7 +132,7 @@ impl LastingStream {
         self.next_at.filter(|_| self.task.is_none())
     }
 
-    /// What it brings next. Cancel safe.
+    /// What the stream delivers next. Cancel safe.
     async fn next(&mut self) -> Fed {
         match &mut self.fed {
             Some(fed) => {
@@ -191,7 +191,7 @@ impl Search {
     }
 }
 
-/// Looks for an opponent, and says when the server does so too and when that has ended.
+/// Sends the seek, and reports when Lichess has accepted it and when it has ended.
 async fn look(http: Http, request: Request, feed: mpsc::Sender<Fed>) {
     let ended = match http.begin(&request).await {
         Ok(lasting) => {
@@ -206,7 +206,7 @@ async fn look(http: Http, request: Request, feed: mpsc::Sender<Fed>) {
     let _ = feed.send(Fed::Closed(ended)).await;
 }
 
-/// What the search brings next. Cancel safe.
+/// What the search delivers next. Cancel safe.
 async fn sought(search: &mut Option<Search>) -> Fed {
     match search {
         Some(search) => {
@@ -282,7 +282,7 @@ async fn run(mut table: Table, stop: CancellationToken) {
         }
         None => LichessAccount::new(client, table.settings.clone()),
     };
-    // That of a game that was over before the restart.
+    // The pairing of a game that was over before the restart.
     let left = session.left().cloned().map(Arc::new);
     table.bus.pairings().leave(&board, left);
     let mut holder = table.bus.account().open(session.standing(board.clone()));
@@ -341,7 +341,7 @@ async fn run(mut table: Table, stop: CancellationToken) {
             events.close();
         }
         let may_ask = session.may_ask(now);
-        // One stream is opened after the other, that of the game first.
+        // Streams are opened one after the other, the game's first.
         let wanted = session.game_stream();
         if followed != wanted {
             let same = |(id, _): &(String, u64)| wanted.as_ref().is_some_and(|(w, _)| w == id);
@@ -375,7 +375,7 @@ async fn run(mut table: Table, stop: CancellationToken) {
             }
         }
         if !session.is_connected() {
-            // It is made again with the next connection.
+            // The search is opened again with the next connection.
             search = None;
         }
         let wanted = session.seek();

@@ -52,7 +52,7 @@ pub enum Outcome {
     Done(String),
     /// Lichess refuses it, in these words.
     Refused(String),
-    /// The token is not taken.
+    /// The token is not accepted.
     NoToken,
     /// There were too many requests; it was not looked at.
     TooMany,
@@ -72,7 +72,7 @@ pub struct SavedAccount {
     pairing: Option<Pairing>,
 }
 
-/// An opponent that is looked for.
+/// A search for an opponent.
 #[derive(Debug)]
 struct Sought {
     request: Request,
@@ -85,11 +85,11 @@ struct Sought {
 /// How far the search for an opponent is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// Lichess has not taken it yet: the person waits.
+    /// Lichess has not accepted it yet; the person waits for the answer.
     Asked,
-    /// Lichess has it.
+    /// Lichess has accepted it.
     Open,
-    /// Lichess had it; it is opened again with the next connection.
+    /// Its connection was lost; it is opened again with the next one.
     Cut,
 }
 
@@ -128,12 +128,12 @@ pub struct LichessAccount {
     challenges: Vec<account::Challenge>,
     games: Vec<Known>,
     play: Option<Play>,
-    /// Who played whom in the game before, while the board holds it still.
+    /// Who played whom in the previous game, while the board still holds it.
     left: Option<Pairing>,
     /// Counts the streams of games.
     stream: u64,
     at_start: bool,
-    /// What the board holds, to choose the game that stands there.
+    /// The game on the board: of several running games, the one in its position is preferred.
     held: Arc<Game>,
     out: Out,
     queue: VecDeque<(Request, Option<Ticket>)>,
@@ -177,14 +177,14 @@ impl LichessAccount {
     /// A session that goes on after a restart, with its board as that was restored.
     pub fn restored(memory: SavedAccount, settings: Settings, board: &Snapshot) -> Self {
         let mut session = Self {
-            // A stream opened from now on is newer than what was taken before the restart.
+            // Streams from now on count as newer than a move that was accepted before the restart.
             stream: 1,
             ..Self::new(memory.seat.client, settings)
         };
         session.out.seat = Seat::restored(memory.seat, ClientName::Lichess);
         let known = session.out.seat.known(board).is_some();
         match memory.play.map(Play::restored) {
-            // A board that knows no more of the game has shown its end.
+            // A board that no longer knows the game has shown its end.
             Some(play) if play.end().is_some() && !known => session.left = memory.pairing,
             Some(mut play) => {
                 play.paired(memory.pairing.unwrap_or_default());
@@ -217,12 +217,12 @@ impl LichessAccount {
         self.play.as_ref()?.pairing()
     }
 
-    /// Who played whom in the game that is over, and that the board holds still.
+    /// Who played whom in a finished game that the board still holds.
     pub fn left(&self) -> Option<&Pairing> {
         self.left.as_ref()
     }
 
-    /// How the account stands.
+    /// The state of the account, for the API.
     pub fn standing(&self, board: BoardName) -> account::Standing {
         let on_board = |id: &str| self.running().is_some_and(|play| play.id() == id);
         account::Standing {
@@ -290,14 +290,14 @@ impl LichessAccount {
         Some(next.0)
     }
 
-    /// The hand's actions at the board come first.
+    /// The hand's move or resignation: it goes before all other requests.
     fn of_play(&mut self) -> Option<Request> {
         let play = self.play.as_mut()?;
         let what = play.next_request()?;
         Some(Request::InGame(play.id().to_owned(), what))
     }
 
-    /// Takes what the game asks for.
+    /// Queues what the game asks for.
     fn collect(&mut self) {
         while let Some(what) = self.out.requests.pop_front() {
             self.in_game(what, None);
@@ -328,7 +328,7 @@ impl LichessAccount {
         }
     }
 
-    /// It cannot be done now.
+    /// Answers that it cannot be done now.
     fn refuse(&mut self, ticket: Option<Ticket>, words: &str) {
         self.reply(ticket, Err(words.to_owned().into()));
     }
@@ -367,7 +367,7 @@ impl LichessAccount {
                 }
                 return;
             }
-            // By the kings.
+            // The hand resigned by the kings.
             (Request::InGame(_, InGame::Resign | InGame::Abort), None) => {
                 if play.is_some_and(|play| play.resigned(sent, stream)) {
                     self.lost_stream();
@@ -400,7 +400,7 @@ impl LichessAccount {
                 self.reply(ticket, Err(request.refused(&Notice::words(&words))));
             }
             (_, Outcome::NoToken) => self.refuse(ticket, &Notice::NoToken.to_string()),
-            // What a person presses is not repeated a minute later; a sign on the board is.
+            // A request by a button is not repeated after the pause; one from the board is.
             (request, Outcome::TooMany) if ticket.is_none() => {
                 self.queue.push_front((request, None));
             }
@@ -415,7 +415,7 @@ impl LichessAccount {
         self.out.notices.push_back(Notice::Pause);
     }
 
-    /// Lichess does not take the token.
+    /// Lichess does not accept the token.
     pub fn no_token(&mut self) {
         self.connected = false;
         self.seek_is_cut(&Notice::NoToken.to_string());
@@ -429,7 +429,7 @@ impl LichessAccount {
 
     /// The stream of events is open.
     pub fn connected(&mut self) {
-        // It begins with all that there is.
+        // The stream begins with all running games and open challenges.
         self.games.clear();
         self.challenges.clear();
         if !std::mem::replace(&mut self.connected, true) {
@@ -483,7 +483,7 @@ impl LichessAccount {
     }
 
     fn game_starts(&mut self, info: GameInfo) {
-        // It has the name of the challenge that was accepted, which is open no longer.
+        // A game has the identifier of the challenge it comes from, which is no longer open.
         self.challenges.retain(|known| known.id != info.game_id);
         if !is_plain(&info.game_id) {
             return;
@@ -507,7 +507,7 @@ impl LichessAccount {
         self.choose();
     }
 
-    /// Takes a game to the board, if it has none, or if only that has a clock.
+    /// Chooses a game for the board if it has none, or if a game with a clock waits and the board's game has none.
     fn choose(&mut self) {
         let on = self.running();
         if on.is_some_and(|play| {
@@ -521,7 +521,7 @@ impl LichessAccount {
         let ours = on.map(|play| play.id().to_owned());
         let fits =
             |known: &&Known| known.unfit.is_none() && Some(&known.info.game_id) != ours.as_ref();
-        // The game with a clock first, then the one on the board.
+        // Games with a clock first, then the one in the board's position.
         let placed = self.held.position().board().board_fen().to_string();
         let stands = |known: &Known| {
             let fen = known.info.fen.as_deref().unwrap_or_default();
@@ -621,13 +621,13 @@ impl LichessAccount {
         self.challenges.push(known);
     }
 
-    /// The stream of a game that is to be open, and its number: another number means another stream.
+    /// The game whose stream should be open, and a number: a new number asks for a new stream.
     pub fn game_stream(&self) -> Option<(String, u64)> {
         let play = self.running()?;
         Some((play.id().to_owned(), self.stream))
     }
 
-    /// The stream of the game is closed; or it has to be opened again, for the game is to be read.
+    /// The game's stream is closed, or has to be opened again so that the game is read.
     pub fn lost_stream(&mut self) {
         self.stream += 1;
         if let Some(play) = &mut self.play {
@@ -637,7 +637,7 @@ impl LichessAccount {
 
     /// Lichess does not know the game.
     pub fn no_game(&mut self) {
-        // Not if it has just been named among the running games: something between here and Lichess may say so.
+        // Not while the stream of events lists the game: the answer may come from a proxy on the way.
         let id = self.running().map(Play::id);
         if self.connected
             && self
@@ -849,7 +849,7 @@ impl LichessAccount {
         }
     }
 
-    /// A search for an opponent that Lichess has not taken yet is given up, for this reason.
+    /// Gives up a search that Lichess has not accepted yet, for this reason.
     fn unanswered_seek_ends(&mut self, why: &str) {
         let unanswered = self.seek.take_if(|seek| seek.stage == Stage::Asked);
         if let Some(Sought { ticket, .. }) = unanswered {
@@ -873,7 +873,7 @@ impl LichessAccount {
         }
     }
 
-    /// Lichess looks for an opponent.
+    /// Lichess has accepted the search.
     pub fn seek_opened(&mut self) {
         let Some(Sought { time, .. }) = &self.seek else {
             return;
@@ -925,12 +925,12 @@ impl LichessAccount {
         self.ask_for(request, Some(ticket));
     }
 
-    /// The request whose answer is to be kept open: an opponent is looked for as long.
+    /// The seek whose answer has to stay open: Lichess searches for as long.
     pub fn seek(&self) -> Option<&Request> {
         self.seek.as_ref().map(|seek| &seek.request)
     }
 
-    /// The search has ended: an opponent was found, or why not.
+    /// The search has ended, with an opponent or without.
     pub fn seek_ended(&mut self, now: Instant, outcome: Outcome) {
         match outcome {
             Outcome::TooMany => self.pause(now),
@@ -961,7 +961,7 @@ impl LichessAccount {
         deadlines.into_iter().flatten().min()
     }
 
-    /// The time has come.
+    /// The time returned by [`Self::deadline`] has come.
     pub fn timeout(&mut self, now: Instant) {
         self.quiet_until.take_if(|until| *until <= now);
         if let Some(left) = self.out.seat.take_back_due(now)
@@ -972,7 +972,7 @@ impl LichessAccount {
     }
 }
 
-/// No answer came, in words.
+/// The message that Lichess does not answer, with the reason.
 fn lost(why: &str) -> String {
     format!(
         "Lichess does not answer ({}): try again",

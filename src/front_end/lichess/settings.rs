@@ -1,4 +1,4 @@
-//! `[lichess]`: games on an account of the player's.
+//! `[lichess]`: games of the player's account on Lichess.
 
 use std::{
     net::IpAddr,
@@ -28,10 +28,10 @@ pub struct LichessConfig {
     /// The server.
     #[serde(default = "default_url", deserialize_with = "url")]
     pub url: String,
-    /// Challenges.
+    /// What is done with challenges.
     #[serde(default)]
     pub accept: Accept,
-    /// Take-backs that the opponent proposes.
+    /// How the opponent's take-back proposals are answered.
     #[serde(default)]
     pub take_backs: TakeBacks,
 }
@@ -91,12 +91,12 @@ pub enum TakeBacks {
     No,
 }
 
-/// What the session goes by.
+/// The session's settings.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Challenges.
+    /// What is done with challenges.
     pub accept: Accept,
-    /// Take-backs.
+    /// How the opponent's take-back proposals are answered.
     pub take_backs: TakeBacks,
     /// The server, for addresses of games.
     pub url: String,

@@ -1,4 +1,4 @@
-//! How a game on Lichess stands, by the name of its status, and how it ended.
+//! The status of a game on Lichess, by its name, and how the game ended.
 
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
@@ -74,7 +74,7 @@ impl Status {
     /// How this game ended; `None` if it is not over. Who won is what the server says: it follows from neither the status nor the
     /// side to move.
     pub fn end(self, winner: Option<Color>, game: &Game) -> Option<GameEnd> {
-        // If nobody won.
+        // The end if nobody won.
         let end = match self {
             Self::Created | Self::Started => return None,
             Self::Aborted => GameEnd::ABORTED,
@@ -95,7 +95,7 @@ impl Status {
     }
 }
 
-/// A status as the stream of a game has it, or as that of events does: its name, or an object with its name.
+/// Reads a status: its name in a game's stream, an object with its name in the stream of events.
 pub fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Status>, D::Error> {
     let value = Value::deserialize(from)?;
     let name = value.as_str().or(value["name"].as_str());

@@ -1,11 +1,11 @@
-//! Encryption toward Lichess, with a clock that may be wrong.
+//! TLS toward Lichess, on a machine whose clock may be wrong.
 
 use std::{sync::Arc, time::SystemTime};
 
 use hyper_rustls::ConfigBuilderExt as _;
 use rustls::{ClientConfig, pki_types::UnixTime, time_provider::TimeProvider};
 
-/// What a connection is encrypted by: Mozilla's certificates say whom to trust.
+/// The settings of TLS: Mozilla's root certificates are trusted.
 pub(super) fn settings() -> ClientConfig {
     let settings = ClientConfig::builder().with_webpki_roots();
     let mut settings = settings.with_no_client_auth();
@@ -23,7 +23,7 @@ impl TimeProvider for Clock {
     }
 }
 
-/// The time as the library counts it; `None` makes an error of the connection.
+/// The time in the library's form; `None` makes the connection fail.
 fn unix_time(now: SystemTime) -> Option<UnixTime> {
     let since = now.duration_since(SystemTime::UNIX_EPOCH);
     since.ok().map(UnixTime::since_unix_epoch)

@@ -48,7 +48,7 @@ pub enum TokenError {
     /// Others may read it.
     #[error("others may read the token in {file}: chmod 600 {file}", file = .0.display())]
     Open(PathBuf),
-    /// It is not one.
+    /// The file has no valid token.
     #[error("what is in {} is not a token: letters, digits and _ without blanks", .0.display())]
     NotOne(PathBuf),
 }
@@ -62,12 +62,12 @@ impl Token {
         fits.then(|| Self(text.to_owned()))
     }
 
-    /// It, for the server.
+    /// The token itself, for the body of a request.
     pub(super) fn text(&self) -> &str {
         &self.0
     }
 
-    /// As the header wants it, which does not show it either.
+    /// The header with the token, marked as sensitive: debug output does not show it.
     pub fn bearer(&self) -> HeaderValue {
         // It has letters, digits and _ only.
         let value = HeaderValue::from_str(&format!("Bearer {}", self.0));
@@ -106,7 +106,7 @@ pub fn place(named: Option<&Path>) -> PathBuf {
     }
     let credentials = env::var_os("CREDENTIALS_DIRECTORY").map(PathBuf::from);
     let credential = credentials.map(|folder| folder.join(CREDENTIAL));
-    // The unit has `-` where there is none.
+    // The unit passes `-` where there is no token.
     let is_set = |file: &PathBuf| {
         regular_file::read(file, MAX_FILE).is_ok_and(|text| text.trim_ascii() != b"-")
     };

@@ -39,7 +39,7 @@ pub enum Notice {
         /// The board.
         board: Arc<str>,
     },
-    /// This board cannot be told of a take-back.
+    /// The named board cannot be told of a take-back.
     NoTakeBack(Arc<str>),
     /// The hand here asks for a new game in the middle of one.
     WantsNewGame {

@@ -97,7 +97,7 @@ impl Presence {
         self.yielded
     }
 
-    /// Whether the other board's claim must change: `None`, or whether other clients may have that board now.
+    /// `Some` if the link's claim to the other board changes: whether other clients may have that board from now on.
     pub fn yields(&mut self, now: Instant) -> Option<bool> {
         match &mut self.state {
             State::Here => std::mem::take(&mut self.yielded).then_some(false),

@@ -17,7 +17,7 @@ use crate::{
     system::sleep::sleep_until_some,
 };
 
-/// What a link needs.
+/// What a link's task receives at start.
 pub struct Pair {
     /// The two boards.
     pub boards: [BoardHandle; 2],

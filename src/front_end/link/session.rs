@@ -1,8 +1,8 @@
 //! The game between two boards, without I/O: snapshots of both and time go in, commands and notices for both come out.
 //!
-//! There is one game, and only one hand is to move. Its move is stated as the target of the other board; anything else
-//! a board does (it leaves, comes back, was switched off, stands wrong) its own core mends toward its target. So
-//! nothing that happens to one board blocks the other, and boards that differ are led together by the same rule.
+//! There is one game, and only one hand is to move. Its move is stated as the target of the other board. Whatever else happens to
+//! a board (it leaves, comes back, was switched off, has misplaced pieces), its own core puts right. So nothing that happens to
+//! one board blocks the other, and boards that differ are led together by the same rule.
 
 use std::{
     collections::VecDeque,
@@ -25,12 +25,12 @@ use crate::{
     },
 };
 
-/// How long after one board the other has to ask for a new game too, in the middle of one: time to set up 32 pieces.
+/// How long the other board has to ask for a new game too, in the middle of a game: time to set up 32 pieces.
 pub const WISH_WAIT: Duration = Duration::from_mins(1);
 /// The pause before the next game, if no hand can ask for it.
 pub const NEXT_WAIT: Duration = Duration::from_secs(10);
-/// Before this many plies a new game is not a request: the second player may still be setting up the pieces for this
-/// one.
+/// In a game of fewer plies, pieces that are put to the start ask for no new game: the second player may still be setting up
+/// this one.
 const BEGUN: usize = 2;
 
 /// A request for a new game on one board in the middle of a game.
@@ -208,7 +208,7 @@ impl LinkedGame {
         let was_at_start = self.end(side).is_at_start();
         let put_to_start = self.end(side).put_to_start(snapshot);
         if self.over.is_some() {
-            // It may have been put there while its link was lost, or the daemon away.
+            // They may have been put there while the link was lost, or the daemon stopped.
             let at_start = put_to_start || (self.end(side).is_at_start() && !was_at_start);
             let ours = self
                 .end(side)
@@ -218,7 +218,7 @@ impl LinkedGame {
             if at_start && (ours || snapshot.holders.is_empty()) {
                 self.begin(snapshot.game.truncated(0));
             } else {
-                // A board may have become one that cannot tell.
+                // The board may have turned out to be one that cannot report this.
                 self.next_at = self.next_at.or_else(|| self.next_game_at(now));
             }
             return;
@@ -298,7 +298,7 @@ impl LinkedGame {
         let seat = &self.end(side).seat;
         let (known, knows_game) = (seat.known(board), seat.knows_game(board));
         if let Some(ending) = self.over {
-            // A board that knows no more of the game has shown its end, and may be in another one.
+            // A board that no longer knows the game has shown its end, and may be in another one.
             if known.is_some() {
                 self.state(side);
                 self.end(side).seat.end(ending);
@@ -448,7 +448,7 @@ impl LinkedGame {
         let left = left_by_hand(snapshot, &self.game);
         let deaf = self.ends.iter().find(|end| !end.tells_all);
         let deaf = deaf.map(|end| end.name.clone());
-        // Before its board is led back.
+        // At half the wait: the take-back counts before the board is led back.
         let wait = snapshot.correction_wait / 2;
         let end = self.end(side);
         end.seat
@@ -494,7 +494,7 @@ impl LinkedGame {
         self.end(side).seat.answered(m);
         self.drop_wish();
         let ending = GameEnd::by_rules(&self.game);
-        // From then on no hand is awaited.
+        // Set before the game is stated, so that no hand is awaited.
         self.over = ending;
         for side in Side::BOTH {
             self.state(side);

@@ -51,7 +51,7 @@ pub struct Player {
     pub name: Arc<str>,
 }
 
-/// Something that holds for a while, of which the players are told once.
+/// A condition that may last: the players are told of it once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Matter {
@@ -70,7 +70,7 @@ pub struct EndMemory {
     #[serde(flatten)]
     pub seat: SavedSeat,
     put_to_start: u64,
-    /// Where the hand last put the pieces up for a game.
+    /// The position that the hand last set up for a game.
     #[serde(default)]
     start: Game,
     has_begun: bool,
@@ -92,11 +92,11 @@ pub struct End {
     put_to_start: u64,
     /// All pieces stand at the start, as last seen.
     at_start: bool,
-    /// Where the hand last put the pieces up for a game.
+    /// The position that the hand last set up for a game.
     start: Game,
     /// The board has been seen in this game before the game ended.
     has_begun: bool,
-    /// What holds now, and was told.
+    /// The conditions that hold now and were reported.
     told: BTreeSet<Matter>,
 }
 
@@ -121,7 +121,7 @@ impl End {
         Self {
             presence: Presence::unheard(now, memory.absence),
             seat: Seat::restored(memory.seat, player.label.clone()),
-            // A board that has forgotten how often counts from 0 again.
+            // A board that has lost its count begins again at 0.
             put_to_start: memory.put_to_start.min(board.put_to_start),
             start: memory.start,
             has_begun: memory.has_begun,
@@ -158,12 +158,12 @@ impl End {
         self.presence.seen(now, board.link.is_open())
     }
 
-    /// Whether the other board's claim must change: `None`, or whether other clients may have that board now.
+    /// `Some` if the link's claim to the other board changes: whether other clients may have that board from now on.
     pub fn yields(&mut self, now: Instant) -> Option<bool> {
         self.presence.yields(now)
     }
 
-    /// When something is due here.
+    /// When to check this side again.
     pub fn deadline(&self) -> Option<Instant> {
         let deadlines = [self.seat.deadline(), self.presence.deadline()];
         deadlines.into_iter().flatten().min()
@@ -189,7 +189,7 @@ impl End {
         set_up && (self.at_start || !game.is_standard())
     }
 
-    /// Where the hand last put the pieces up for a game.
+    /// The position that the hand last set up for a game.
     pub fn start(&self) -> &Game {
         &self.start
     }

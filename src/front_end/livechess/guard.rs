@@ -47,8 +47,7 @@ fn is_this_machine(host: &str) -> bool {
     host == "localhost" || bare.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
-/// Whether a name can only be one of the network at home: an address, a name without dots, or one of `.local`. No other
-/// site can have it.
+/// Whether a host name can be of no site on the internet: an address, a name without dots, or one in `.local` or `.localhost`.
 fn is_at_home(host: &str) -> bool {
     let Ok(authority) = host.parse::<Authority>() else {
         return false;

@@ -1,5 +1,5 @@
-//! `LiveChess`: the local API of DGT's program, by which lichess.org's board page and others take a board. Ours are offered
-//! the same way.
+//! `LiveChess`: the local API of DGT's program, by which lichess.org's board page and others use a board. Our boards are offered
+//! by the same API.
 //!
 //! - [`session`] is one client's conversation, without I/O: calls, snapshots and time go in; messages, and commands for
 //!   boards, come out.

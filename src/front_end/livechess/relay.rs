@@ -25,7 +25,7 @@ const ACCEPT_WAIT: Duration = Duration::from_millis(200);
 /// Relays connections at `listen` to the daemon at `connect`, until the process ends; `say` prints a line.
 ///
 /// # Errors
-/// The port cannot be had, in words with the remedy.
+/// The port cannot be opened, in words with the remedy.
 pub async fn run(
     listen: &str,
     connect: &str,

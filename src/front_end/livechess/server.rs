@@ -52,26 +52,26 @@ pub const MAX_SOCKETS: usize = 32;
 pub const MAX_SOCKETS_EACH: usize = 16;
 /// The longest message of a client, in bytes: a `setup` has some 200.
 pub const MAX_CALL: usize = 4096;
-/// What may wait for a client, in bytes: the longest list of moves has 16 KiB, and so have as many boards as there can be.
+/// Bytes that may wait for a client: the longest list of moves has 16 KiB, and so has the longest list of boards.
 pub const MAX_UNSENT: usize = 64 * 1024;
 /// How long a client may take no bytes.
 pub const SEND_WAIT: Duration = Duration::from_secs(10);
 /// How often a client is asked whether it is there.
 pub const PING: Duration = Duration::from_secs(20);
-/// After this long without a sign a client is gone.
+/// A client that sends nothing for this long is gone.
 pub const SILENCE: Duration = Duration::from_mins(1);
 /// How long a board is kept for a client that is gone: a page that is reloaded is back after seconds.
 pub const RETURN_WAIT: Duration = Duration::from_mins(1);
-/// Disconnected clients that may come back, at once. A further one has left; its board is kept for its address, as
-/// after a lost connection.
+/// Disconnected clients for which this front-end keeps a board, at once. For a further one only the board itself keeps its game,
+/// as after a lost connection.
 pub const MAX_GONE: usize = 64;
 /// Bytes repeated of an origin that is refused.
 const MAX_REPEATED: usize = 60;
 
-/// Numbers the clients of boards.
+/// Makes the number of a new client.
 pub type Number = Arc<dyn Fn() -> ClientId + Send + Sync>;
 
-/// What is served, and to whom.
+/// What all requests share: the boards, the admitted sites and the players.
 pub struct House {
     bus: Bus,
     /// The board that is listed first.
@@ -80,13 +80,12 @@ pub struct House {
     origins: Vec<String>,
     number: Number,
     players: Mutex<BTreeMap<Place, Player>>,
-    /// Room for clients that are gone.
+    /// Limits the disconnected clients for which a board is kept.
     gone: Semaphore,
     stop: CancellationToken,
 }
 
-/// A board, and the address of a client that has set up a game on it. A game belongs to one address, so the neighbours of an IPv6
-/// network do not count as one here.
+/// A board, and the address of the client that has set up a game on it: the address itself, not its IPv6 network.
 type Place = (BoardName, IpAddr);
 
 /// The client that has set up a game at its place, until another one does.
@@ -96,7 +95,7 @@ struct Player {
 }
 
 impl House {
-    /// These boards, `first` before the others.
+    /// Serves the boards of this bus, `first` before the others.
     pub fn new(
         bus: Bus,
         first: Option<BoardName>,
@@ -129,7 +128,7 @@ impl House {
         }
     }
 
-    /// A client is to have a board; the one before it from the same machine leaves it.
+    /// Gives a client its place at a board; an earlier client from the same machine leaves it.
     async fn takes(&self, board: &BoardName, client: ClientId, from: IpAddr) {
         let before = {
             let mut players = self.players();
@@ -143,7 +142,7 @@ impl House {
         if let Some(before) = before {
             before.replaced.cancel();
             let client = before.client;
-            // Meanwhile nobody at another address gets the board.
+            // `Lost` keeps the board for this address: no other one gets it in between.
             self.ask(board, Command::Lost { client }).await;
         }
     }

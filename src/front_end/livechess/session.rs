@@ -45,14 +45,14 @@ struct Play {
     game: Game,
     start: String,
     over: Option<GameEnd>,
-    /// The board has heard of this game as stated last: earlier snapshots do not show what it makes of it.
+    /// The board knows the game as stated last; earlier snapshots are about an older one.
     heard: bool,
-    /// The pieces stand as in the game, as published last.
+    /// The last message said that the pieces stand as in the game.
     stands: bool,
 }
 
 impl Play {
-    /// Gives the board the seat's commands.
+    /// The seat's commands, as actions.
     fn asks(&mut self, board: &BoardName) -> Vec<Action> {
         let commands = std::iter::from_fn(|| self.seat.poll_command());
         commands
@@ -119,7 +119,7 @@ impl PageConversation {
         let id = id.unwrap_or(Value::Null);
         let param = call.get("param").unwrap_or(&Value::Null);
         let name = call.get("call").and_then(Value::as_str);
-        // Messages of feeds that it causes come after the answer.
+        // The answer goes out before the feed messages that the call causes.
         let mut changed = None;
         let answer = match name {
             Some("eboards") => Ok(eboards(boards)),
@@ -266,7 +266,7 @@ impl PageConversation {
         let Some(play) = &mut feed.play else {
             return;
         };
-        // A game that is over needs no place at the board: it may be let go in the pass that hears of it.
+        // A game that is over needs no place at the board: the board may drop it in the same pass.
         play.heard = play.over.is_some();
         let occasion = Occasion {
             opponent: Opponent::Nobody,
@@ -325,7 +325,7 @@ impl PageConversation {
         self.state(at);
     }
 
-    /// Sends the state of the board, if that has changed; `made`: right after this game's last move.
+    /// Sends the state of the board, if it has changed; `made` is the game right after the move to publish, if there is one.
     fn publish(&mut self, time: u64, at: usize, board: &Snapshot, made: Option<&Game>) {
         let feed = &mut self.feeds[at];
         let on_board = made.unwrap_or(&board.game);
@@ -338,8 +338,8 @@ impl PageConversation {
             let place = play.seat.place(board);
             let joined = place.is_some_and(|place| place.joined);
             let whole = play.game.clone().rebased(on_board);
-            // Not before the board awaits a move: until it has begun a new game, it may miss one. Then until there is
-            // something to put right: a board that is away says nothing of its pieces.
+            // Not before the board awaits a move: until it has begun a new game, it may miss one. Then it stays true until a
+            // piece has to be put right, also while the board is away and reports nothing of its pieces.
             let ready = match board.advice {
                 Advice::YourMove(_) => true,
                 Advice::Nothing | Advice::NoLink(_) | Advice::Silent { .. } | Advice::Mute(_) => {

@@ -17,7 +17,7 @@ pub const MAX_ORIGINS: usize = 16;
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default, expecting = "a table: [livechess]")]
 pub struct LiveChessConfig {
-    /// Address and port, or `off`. `None` is the default, which may be taken already.
+    /// Address and port, or `off`. `None` is the default address, which may be in use.
     pub listen: Option<Listen>,
     /// Who may connect.
     pub allow: Allow,

@@ -66,7 +66,7 @@ pub fn lagged_line(missed: u64) -> Value {
     json!({ "event": "lagged", "missed": missed })
 }
 
-/// The line that this watcher gives way to newer ones.
+/// The line that tells this watcher that it makes room for another.
 pub fn closed_line(most: usize) -> Value {
     json!({
         "event": "closed",

@@ -15,7 +15,7 @@ use crate::{
     vocabulary::BoardName,
 };
 
-/// One watcher's way through the events of a bus.
+/// What one watcher has been told, and what comes next.
 #[derive(Debug)]
 pub struct Watching {
     bus: Bus,
@@ -43,7 +43,7 @@ impl Watching {
         }
     }
 
-    /// The next line, if there is one now: a line is made when it is asked for. `watchers` are connected.
+    /// The next line, if there is one now. `watchers` is the number of those connected.
     pub fn ready(&mut self, watchers: usize) -> Option<String> {
         self.next.pop_front().or_else(|| {
             self.present

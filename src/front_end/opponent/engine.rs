@@ -1,7 +1,7 @@
 //! Runs one engine, without I/O: starts it, asks it, and starts it again when it crashes or hangs.
 //!
-//! The caller states the question to be answered now, or none. What the engine is doing is led to that: an answer that
-//! is not wanted any more is stopped, and a new process is asked what the one before was.
+//! The caller states the question to answer now, or none. A search for another question is stopped, and after a restart the new
+//! process is asked the question of the old one.
 
 use std::{
     collections::VecDeque,
@@ -62,7 +62,7 @@ pub struct Engine {
     wanted: Option<Question>,
     /// Why it does not play, and the same in words.
     trouble: Option<(Fault, Arc<str>)>,
-    /// The last that its process has said of itself.
+    /// The last line of its process on standard error, or as `info string`.
     last_words: Option<String>,
     actions: VecDeque<Action>,
     answers: VecDeque<(u64, Move)>,
@@ -138,7 +138,7 @@ impl Engine {
         self.listen(now);
     }
 
-    /// This is what it has to answer now.
+    /// Sets the question that it has to answer now.
     pub fn want(&mut self, now: Instant, question: Option<Question>) {
         if self.wanted != question {
             self.wanted = question;
@@ -146,7 +146,7 @@ impl Engine {
         }
     }
 
-    /// Its process runs.
+    /// Its process was started.
     pub fn started(&mut self, now: Instant) {
         self.conversation = Some(Conversation::new(now, self.settings.clone()));
         self.asked = None;
@@ -155,12 +155,12 @@ impl Engine {
         self.listen(now);
     }
 
-    /// The last that its process has said of itself: it is told with the next fault.
+    /// Notes the last line of its process on standard error, or as `info string`: it is reported with the next fault.
     pub fn last_words(&mut self, words: Option<&str>) {
         self.last_words = words.map(str::to_owned);
     }
 
-    /// Its process has said this.
+    /// Handles a line of its process.
     pub fn line(&mut self, now: Instant, line: &[u8]) {
         if let Some(conversation) = &mut self.conversation {
             conversation.line(now, line);
@@ -182,7 +182,7 @@ impl Engine {
         self.failures = self.failures.saturating_add(1);
         self.start_at = Some(now + wait.min(MAX_RESTART_WAIT));
         let words = self.last_words.take();
-        // Told once; the failures after that are the same trouble, also where the last words have the time in them.
+        // Reported once: further failures of the same kind are not, even if the last words differ, for instance in a time.
         if self
             .trouble
             .as_ref()
@@ -194,7 +194,7 @@ impl Engine {
         }
     }
 
-    /// Takes what was heard, and leads the engine to what is wanted.
+    /// Handles what the conversation has heard, then stops or asks the engine as the question requires.
     fn listen(&mut self, now: Instant) {
         while let Some(heard) = self
             .conversation

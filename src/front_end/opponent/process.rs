@@ -30,12 +30,12 @@ use crate::{
 pub const MAX_ENGINE_LINE: usize = 16 * 1024;
 /// What may wait for an engine that does not read, in bytes: several times the longest game.
 pub const MAX_UNREAD: usize = 64 * 1024;
-/// Bytes read of an engine, of each of its outputs: it thinks aloud in bursts, at a tenth of that. The rest waits in its pipe.
+/// The limit on the bytes read of each output of an engine: ten times what engines send in bursts. The rest waits in the pipe.
 pub const INTAKE: Allowance = Allowance {
     at_once: 1024 * 1024,
     per_second: 256 * 1024,
 };
-/// Bytes that a line counts as beside its own: to handle it is work, however short it is.
+/// Bytes charged for each line beside its length: even a short line costs work.
 const LINE_COST: usize = 64;
 /// Bytes read at once.
 const CHUNK: usize = 4096;
@@ -46,11 +46,11 @@ const QUIT_WAIT: Duration = Duration::from_secs(1);
 /// Enters the subgroup whose file is the first argument, and becomes the program that is the second. A program that is moved
 /// after its start has already taken memory, which stays counted where it was taken.
 const ENTER: &str = r#"echo 0 > "$1" && shift && exec "$@""#;
-/// What the shell that does so is called, also in its errors.
+/// The name of that shell, also in its error messages.
 const ENTERS: &str = "engine";
 /// The shell's exit status where it cannot execute a program, or does not find it (POSIX).
 const NOT_STARTED: [i32; 2] = [126, 127];
-/// What systemd tells this service, and not its children.
+/// Environment variables that systemd sets for this service, and not for its children.
 const OURS: [&str; 7] = [
     "NOTIFY_SOCKET",
     "WATCHDOG_PID",
@@ -74,7 +74,7 @@ pub struct Process {
     errors_open: bool,
     /// The last that it has said of itself, on standard error or as `info string`.
     last_words: Option<String>,
-    /// Until then its status is waited for, once it has closed its output.
+    /// Until when its exit status is awaited, once it has closed its output.
     ends_by: Option<Instant>,
     status: Option<ExitStatus>,
     group: Option<Subgroup>,
@@ -101,7 +101,7 @@ impl<R: AsyncRead + Unpin> Output<R> {
         }
     }
 
-    /// The next line, or `None` at the end. Faster than [`INTAKE`] nothing is read. Cancel safe: nothing is lost.
+    /// The next line, or `None` at the end. Reads no faster than [`INTAKE`]. Cancel safe: nothing is lost.
     async fn next(&mut self) -> Option<Vec<u8>> {
         loop {
             match self.lines.next_line() {
@@ -161,7 +161,7 @@ impl Process {
         for variable in OURS {
             command.env_remove(variable);
         }
-        // Where the file is, not a link to it: what it loads is beside the file.
+        // The folder of the file itself, not of a link to it: what an engine loads is beside the file.
         let file = program.path.canonicalize();
         if let Some(folder) = file.ok().as_deref().and_then(|file| file.parent()) {
             command.current_dir(folder);
@@ -289,10 +289,10 @@ impl Process {
         Some(not_started(&self.path, why))
     }
 
-    /// Has it leave, or kills it.
+    /// Asks it to quit, and kills it if it does not.
     pub async fn quit(mut self) {
         let leaves = async {
-            // One that is gone needs no farewell.
+            // It may have ended already.
             let _ = self.input.write_all(b"stop\nquit\n").await;
             let _ = self.child.wait().await;
         };

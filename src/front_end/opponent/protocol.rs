@@ -20,7 +20,7 @@ use crate::{
     text::{lines::printable, spelling::like},
 };
 
-/// How long after its time an engine has hung: a busy machine is late by less.
+/// How long after its time limit an engine counts as hung: a busy machine is late by less.
 pub const OVERTIME: Duration = Duration::from_secs(10);
 /// The longest name of an engine that is shown, in characters.
 pub const MAX_ENGINE_NAME: usize = 40;
@@ -113,7 +113,7 @@ enum State {
     Thinks(Box<Game>),
     /// It was told to stop; its answer does not count.
     Stops,
-    /// It is of no use.
+    /// It has failed.
     Failed,
 }
 
@@ -130,7 +130,7 @@ struct KnownOption {
 pub struct Conversation {
     settings: Arc<EngineSettings>,
     state: State,
-    /// When it has hung, and how long it had.
+    /// When it counts as hung, and the time that it had.
     until: Option<(Instant, Duration)>,
     /// It has answered a question: whatever it loads for that is loaded.
     has_answered: bool,
@@ -209,7 +209,7 @@ impl Conversation {
         }
     }
 
-    /// The answer is not wanted any more.
+    /// Stops the search: its answer is no longer wanted.
     pub fn stop(&mut self, now: Instant) {
         match &mut self.state {
             State::Prepares(game) => *game = None,
@@ -222,7 +222,7 @@ impl Conversation {
         }
     }
 
-    /// The engine has said this.
+    /// Handles a line of the engine.
     pub fn line(&mut self, now: Instant, line: &[u8]) {
         let Ok(text) = str::from_utf8(line) else {
             return;
@@ -255,7 +255,7 @@ impl Conversation {
         self.grant(now, self.settings.patience);
     }
 
-    /// It has this long to answer; before its first answer, in which it may load a net, at least its patience.
+    /// Sets the time for the answer. Before the first answer, for which it may load a network, that is at least `patience`.
     fn grant(&mut self, now: Instant, time: Duration) {
         let time = if self.has_answered {
             time

@@ -31,7 +31,7 @@ const LOGGED: usize = 256;
 /// The name of two players in messages.
 const TWO_PLAYERS: &str = "two players";
 
-/// What an opponent needs.
+/// What an opponent's task receives at start.
 pub struct Table {
     /// Its number as a client of the board.
     pub client: ClientId,
@@ -140,7 +140,7 @@ impl Server {
         }
     }
 
-    /// Brings the game and the engine together.
+    /// Passes the engine's answers to the game, and the game's question to the engine.
     fn settle(&mut self) {
         let Some(engine) = &mut self.engine else {
             return;
@@ -185,15 +185,15 @@ impl Server {
                         process.write(&line);
                     }
                 }
-                // Dropped, it is killed.
+                // Dropping the process kills it.
                 Action::Kill => self.process = None,
             }
         }
-        // One that cannot be started is told of at once.
+        // Reports at once that an engine could not be started.
         self.tell();
     }
 
-    /// Takes what the process has said of itself.
+    /// Passes the process's last words on.
     fn listen(&mut self) {
         if let (Some(engine), Some(process)) = (&mut self.engine, &self.process) {
             engine.last_words(process.last_words());
@@ -226,7 +226,7 @@ impl Server {
         let _ = said.answer.send(answer);
     }
 
-    /// Another front-end may have had its own pairing at the board, and has left.
+    /// Enters the pairing again, if another front-end had replaced it and has left.
     fn enter(&mut self) {
         let pairings = self.table.bus.pairings();
         if pairings.at(&self.table.board.name).is_none() {
@@ -267,7 +267,7 @@ impl Server {
             let name = match self.session.hand() {
                 Some(plays) if plays == color => hand.as_deref(),
                 Some(_) => engine.map(|engine| &**engine.name()),
-                // The name does not say whose hand it is.
+                // Both players are at the board: one name does not say which of them it is.
                 None => None,
             };
             name.filter(|_| !lent).map(player)
@@ -303,7 +303,7 @@ fn started(table: &mut Table, settings: &EngineSettings) -> Result<Process, Stri
     let group = group.map(|cgroup| cgroup.subgroup(name, settings.memory.bytes()));
     let group = group.transpose().unwrap_or_else(|error| {
         warn!("the engine plays without a limit on its memory: it gets no control group: {error}");
-        // Told once.
+        // Logged once.
         table.cgroup = None;
         None
     });

@@ -1,8 +1,8 @@
 //! The game at a board with an opponent, without I/O: snapshots of the board, the engine's moves, what the player says and
 //! time go in; commands for the board, notices and a question for the engine come out.
 //!
-//! While no game is in progress, the board is free or lent: the start position is stated so that the hand can begin,
-//! and any other client that wants the board gets it.
+//! While no game is in progress, the start position is stated so that the hand can begin, and any other client that wants the
+//! board gets it.
 
 use std::{
     collections::VecDeque,
@@ -50,7 +50,7 @@ pub struct Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {
-    /// None is on.
+    /// No game is in progress.
     Rests,
     /// The board is led to the start; the hand has not moved yet.
     Waits,
@@ -76,7 +76,7 @@ pub struct SavedOpponent {
 }
 
 impl SavedOpponent {
-    /// Whether this is a game for such a hand.
+    /// Whether the saved game fits what the hand plays now.
     pub fn suits(&self, hand: Option<Hand>) -> bool {
         match (hand, self.hand) {
             (None, None) | (Some(Hand::Alternate), Some(_)) => true,
@@ -105,9 +105,9 @@ pub struct OpponentGame {
     /// How many times the hand had put all pieces at the start.
     put_to_start: u64,
     at_start: bool,
-    /// The engine's move, while the hand takes back.
+    /// The engine's move, held back while the hand takes moves back.
     reply: Option<Move>,
-    /// The engine may begin.
+    /// The engine may make the first move.
     called: bool,
     begins_at: Option<Instant>,
     next_at: Option<Instant>,
@@ -161,7 +161,7 @@ impl OpponentGame {
             game: memory.game,
             over: memory.over,
             has_begun: memory.has_begun,
-            // A board that has forgotten how often counts from 0 again.
+            // A board that has lost its count begins again at 0.
             put_to_start: memory.put_to_start.min(board.put_to_start),
             ..Self::new(place, label)
         };
@@ -169,7 +169,7 @@ impl OpponentGame {
         let is_known = session.seat.known(board).is_some();
         match (session.phase, session.over) {
             (Phase::Waits | Phase::Plays, _) => session.state(),
-            // It may not have been told yet.
+            // The board may not have been told the end yet.
             (Phase::Rests, Some(end)) if is_known => {
                 session.state();
                 session.seat.end(end);
@@ -384,7 +384,7 @@ impl OpponentGame {
         self.hand.is_none_or(|hand| hand == self.game.turn())
     }
 
-    /// The plies before the hand's last move.
+    /// How many plies the game had before the hand's last move.
     fn before_last_move(&self) -> Option<usize> {
         let answered = self.hand.is_some() && self.is_hands_turn();
         self.game.len().checked_sub(1 + usize::from(answered))
@@ -444,11 +444,11 @@ impl OpponentGame {
         }
     }
 
-    /// No game is on.
+    /// No game is in progress.
     fn rests(&mut self, now: Instant, snapshot: &Snapshot) {
         let client = self.seat.client();
         let ours = self.seat.known(snapshot);
-        // With a game that is over it has the board until the last move is shown.
+        // A game that is over keeps the board until its last move is shown.
         let ends = ours.is_some_and(|place| place.joined && self.over.is_some());
         if ours.is_some() && !ends {
             // It has not been released yet.
@@ -508,7 +508,7 @@ impl OpponentGame {
         self.begins_at = None;
         self.seat.leave();
         let is_ours = |name: &&ClientName| {
-            // Its name may have been another when it stated the game.
+            // The engine's name may have changed since the game was stated.
             *name == self.seat.label() || matches!(name, ClientName::Engine(_))
         };
         let others = snapshot.holders.iter().filter(|name| !is_ours(name));
@@ -573,7 +573,7 @@ impl OpponentGame {
     /// Notes what the hand may have taken back.
     fn note_take_back(&mut self, now: Instant, snapshot: &Snapshot) {
         let left = left_by_hand(snapshot, &self.game);
-        // Before the board is led back.
+        // Below the correction wait: the take-back counts before the board is led back.
         let wait = TAKE_BACK_WAIT.min(snapshot.correction_wait * 2 / 3);
         self.seat.note_take_back(now, left, snapshot, wait);
         if left.is_none()
@@ -618,7 +618,7 @@ impl OpponentGame {
         if !self.game.push(m) {
             return;
         }
-        // From its last move on no hand is awaited.
+        // Set before the game is stated, so that no hand is awaited after the last move.
         self.over = GameEnd::by_rules(&self.game);
         if self.game.len() >= MAX_PLIES {
             self.over = self.over.or(Some(GameEnd::ABORTED));

@@ -98,7 +98,7 @@ impl OpponentConfig {
         Some((settings, self.hand.unwrap_or_default()))
     }
 
-    /// What is played, for `boardbridge check`. `limits`: whether memory is limited here.
+    /// The opponent in words, for `boardbridge check`. `limits`: whether memory is limited here.
     pub fn in_words(&self, limits: bool) -> String {
         let Some((engine, hand)) = self.engine() else {
             return "two players".to_owned();
@@ -152,7 +152,7 @@ pub enum Hand {
 /// How an engine is started and asked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EngineSettings {
-    /// What is started.
+    /// The program to start.
     pub program: Program,
     /// Its options.
     pub options: BTreeMap<String, OptionValue>,
@@ -169,7 +169,7 @@ pub struct EngineSettings {
 pub struct Program {
     /// The file.
     pub path: PathBuf,
-    /// What it is given.
+    /// Its command-line arguments.
     pub arguments: Vec<String>,
 }
 
@@ -183,7 +183,7 @@ impl<P: Into<PathBuf>> From<P> for Program {
 }
 
 impl Program {
-    /// Why this cannot be an engine's program, whatever is there.
+    /// Why the path is invalid, whatever file is there.
     fn impossible(&self) -> Option<String> {
         let name = self.path.display();
         let whole =

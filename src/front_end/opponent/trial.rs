@@ -20,11 +20,11 @@ pub const TRIAL_WAIT: Duration = Duration::from_secs(20);
 pub enum Finding {
     /// It cannot be played against.
     Fails(String),
-    /// It can, or may; the player should know this.
+    /// It can be played against, or perhaps; the player should know this.
     Told(String),
 }
 
-/// The problem with an engine, if any; it has until then to answer.
+/// Tries an engine, which has to answer by `until`; returns what the player should know.
 pub async fn findings(settings: &EngineSettings, until: Instant) -> Vec<Finding> {
     let mut process = match Process::start(&settings.program, None) {
         Ok(process) => process,

@@ -44,14 +44,14 @@ use crate::{
 pub const MAX_TAKEN_BACK: usize = 8;
 /// A board that is put back to the start after this few moves continues the same game.
 pub const MAX_UNMADE: usize = 2;
-/// Moves that a board reports afterwards and that are taken for the hand's; who made more than that at once is unknown.
+/// So many moves that a board reports afterwards count as the hand's; who made more than that at once is unknown.
 const MAX_UNSEEN: usize = 2;
-/// Minimum time between two writes of one game: to spare a memory card moves shown to and fro, while a power cut may
-/// only cost what a hand plays meanwhile.
+/// The least time between two writes of one game: it spares a memory card when moves go to and fro; a power cut costs only what
+/// was played in that time.
 pub const WRITE_GAP: Duration = Duration::from_secs(2);
 /// A running game without a move for this long is written: the players think, or have left it.
 pub const STANDS_WAIT: Duration = Duration::from_mins(1);
-/// After a failed write another one is tried, if no move comes before.
+/// How long after a failed write another one is tried; a move ends the wait.
 pub const RETRY_WAIT: Duration = Duration::from_mins(1);
 /// Games that may wait to be written: some days' games on a full disk.
 pub const MAX_UNWRITTEN: usize = 32;
@@ -136,7 +136,7 @@ impl ArchivedGame {
         !self.record.is_over() && known
     }
 
-    /// Whether it has so few moves that it is not kept beside this one, from the same start.
+    /// Whether it has so few moves that this game, from the same start, replaces it.
     fn gives_way_to(&self, game: &Game) -> bool {
         let unmade = self.record.game.len() <= MAX_UNMADE && !self.record.is_over();
         unmade && self.left && !self.found && self.record.game.start() == game.start()
@@ -160,7 +160,7 @@ impl ArchivedGame {
             return;
         }
         self.revision += 1;
-        // It may be reported from a later position than it is known from.
+        // The board may report the game from a later position than the one known here.
         let later = game.len().saturating_sub(by.len());
         let seen = |ply: usize| by.get(ply.checked_sub(later)?).copied().flatten();
         let unseen = (common..game.len()).filter(|ply| seen(*ply) == Some(By::HandUnseen));
@@ -187,13 +187,13 @@ pub struct Archive {
     /// The game that is being written, and its revision.
     writing: Option<(u64, u64)>,
     ids: u64,
-    /// Not before this time, to avoid writing too often.
+    /// No write before this time: the last one was too recent.
     write_after: Option<Instant>,
-    /// Not before this time, after a failed write, unless there is more to write.
+    /// No write before this time, after a failed one, unless the game changes.
     retry_after: Option<Instant>,
     /// The last game has changed since [`Self::poll_write`].
     changed: bool,
-    /// Then it has stood for long enough.
+    /// When the last game has not changed for [`STANDS_WAIT`].
     stands_at: Option<Instant>,
     failing: bool,
 }
@@ -241,7 +241,7 @@ impl Archive {
         }
     }
 
-    /// The folder could not be opened, and the player was told: not again until it is fixed.
+    /// Notes that the player was told of a folder that could not be opened: it is not told again until it is fixed.
     pub fn trouble_told(&mut self) {
         self.failing = true;
     }
@@ -263,7 +263,7 @@ impl Archive {
             self.changed = true;
         }
         if let Some(kept) = self.games.back_mut().filter(|_| !is_played) {
-            // The board is lost, or was when the daemon ended: it may stay so.
+            // The board may stay away: what is known is written now.
             kept.due |= kept.is_dirty();
         }
     }
@@ -310,7 +310,7 @@ impl Archive {
                 target.len() < snapshot.game.len() && snapshot.game.continues(target)
             });
             let far_back = kept.record.game.len() - common > MAX_TAKEN_BACK;
-            // It returns to where it was, or another move will decide.
+            // The board returns to its position, or another move will decide.
             if led_back || on_its_way || (far_back && !kept.left) {
                 return;
             }

@@ -196,7 +196,7 @@ impl Folder {
         dated.then(|| (stamp.to_owned(), number))
     }
 
-    /// The beginning of a temporary file's name: no other board's does.
+    /// The beginning of a temporary file's name, which no other board's has.
     fn temporary(&self) -> String {
         format!(".{}~", self.board)
     }
@@ -211,7 +211,7 @@ impl Folder {
         let prefix = self.temporary();
         let mut builder = Builder::new();
         builder.prefix(&prefix).suffix(TEMPORARY);
-        // Without this it is for its owner alone. In a folder that others were let into, the umask decides.
+        // By default it is for its owner alone. In a folder that others were let into, the umask decides.
         #[cfg(unix)]
         if private::is_shared(&self.path) {
             builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
@@ -294,8 +294,8 @@ impl Writer {
             .name("games".to_owned())
             .spawn(move || {
                 while let Ok(job) = incoming.recv() {
-                    // A caller that no longer awaits the answer was told to stop. One that does may be the last holder
-                    // of the folder: it is dropped here first, so that the board's games are then free.
+                    // The folder is dropped before the answer is sent: the board's games are then free for the caller.
+                    // A caller that does not await the answer was told to stop.
                     match job {
                         Job::Open(folder, answer) => {
                             let opened = folder.open();
@@ -314,7 +314,7 @@ impl Writer {
         Ok(Self { jobs, syncs })
     }
 
-    /// Until when a text that can wait should, so that the disk is spared; `None` if it may be written now.
+    /// When a write that can wait is allowed, so that the disk is spared; `None` if it is allowed now.
     pub fn waits_until(&self, now: Instant) -> Option<Instant> {
         let syncs = self.syncs.lock().unwrap_or_else(PoisonError::into_inner);
         syncs.waits_until(now, 0)

@@ -30,7 +30,7 @@ pub fn own(text: &[u8], heading: &Heading) -> Option<Record> {
     record.filter(|_| more.is_none())
 }
 
-/// Apart from the version.
+/// The board in an `Annotator` tag of ours, whatever the version.
 fn board_of(annotator: &str) -> Option<&str> {
     let (program, board) = annotator.rsplit_once(" on ")?;
     program.starts_with("BoardBridge ").then_some(board)

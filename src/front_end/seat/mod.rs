@@ -131,7 +131,7 @@ impl Seat {
         !self.outbox.is_empty()
     }
 
-    /// Gives the board a command. It makes an earlier one of its kind needless.
+    /// Queues a command for the board, in place of an earlier one of its kind.
     fn ask(&mut self, command: impl FnOnce(ClientId) -> Command) {
         let command = command(self.client());
         let kind = discriminant(&command);
@@ -139,7 +139,7 @@ impl Seat {
         self.outbox.push_back(command);
     }
 
-    /// Drops commands about the target stated last, which is not that of the client any more.
+    /// Drops the commands about the target stated last, which is no longer the client's.
     fn leave_target(&mut self) {
         self.outbox.retain(|command| {
             !matches!(
@@ -168,7 +168,7 @@ impl Seat {
 
     /// The client follows this game, and awaits the hand's move in it or not.
     pub fn state(&mut self, game: &Game, occasion: Occasion, awaits: bool) {
-        // What the board was told of the target before, if anything yet, is needed to see what is new.
+        // The other commands stay: the board needs them to tell what is new in this game.
         self.leave_target();
         self.saved.number = self.saved.number.wrapping_add(1);
         self.take_back = None;

@@ -42,7 +42,7 @@ impl Choice {
         exact.or_else(|| self.boards.iter().find(same)).cloned()
     }
 
-    /// The boards are now these. Returns the board to turn to, if there was none: the one last asked for, or the first if
+    /// Replaces the list of boards. If none was chosen, returns the board to choose now: the one last asked for, or the first if
     /// none was.
     pub fn set_boards(&mut self, boards: Vec<BoardName>) -> Option<BoardName> {
         self.boards = boards;
@@ -55,7 +55,7 @@ impl Choice {
         }
     }
 
-    /// Turns to this board, found by `name`.
+    /// Chooses this board, found by `name`.
     pub fn turn_to(&mut self, board: Option<BoardName>, name: &str) {
         if board.is_none() {
             self.unknown = Some(name.to_owned());

@@ -75,7 +75,7 @@ pub struct Go {
     pub search_moves: Vec<UciMove>,
 }
 
-/// What some programs of Windows write before their first line: the mark of UTF-8.
+/// The mark of UTF-8, which some programs on Windows write before their first line.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// The first word of a line that is a command, and what follows it. Words before it are skipped, as the specification asks.

@@ -32,13 +32,13 @@ pub const FIRST_WAIT: Duration = Duration::from_mins(1);
 /// The longest line read from a GUI, bytes: `position` with the longest game ever played has 3 kB, with the
 /// longest the rules allow 60 kB.
 pub const MAX_LINE: usize = 64 * 1024;
-/// A GUI for which so many bytes wait is told nothing more, and not read, until it has read them. The kernel holds more.
+/// While so many bytes wait for a GUI, it is sent nothing more and not read. The kernel's buffer holds more.
 pub const MAX_OUTPUT: usize = 16 * 1024;
 /// A GUI that takes no bytes for this long while some wait is dead.
 pub const WRITE_WAIT: Duration = Duration::from_secs(10);
 /// How long a leaving GUI may take for its last lines.
 pub const CLOSE_WAIT: Duration = Duration::from_secs(2);
-/// Times that a GUI's turning to a board is told to watchers; one that does nothing else is then only in the log.
+/// How many times watchers are told that a GUI has chosen a board; after that only the log is.
 pub const MAX_TURNS: u8 = 10;
 /// Bytes read at once.
 const READ_CHUNK: usize = 4096;
@@ -52,17 +52,17 @@ struct Connection {
     board: Option<BoardHandle>,
     feed: Option<Feed>,
     output: Vec<u8>,
-    /// Why it is closed, once it is to be.
+    /// Why it has to be closed, if it has.
     closing: Option<&'static str>,
     label: ClientName,
     slot: Slot,
-    /// It has said nothing of UCI yet.
+    /// It has sent no line of UCI yet.
     silent: bool,
-    /// Its slot among the daemon's clients.
+    /// Its entry among the daemon's clients.
     presence: Presence,
     /// It has chosen a board, or there is but one.
     chosen: bool,
-    /// Times that its turning to a board was told.
+    /// How many times watchers were told that it has chosen a board.
     turns: u8,
 }
 
@@ -136,7 +136,7 @@ impl Connection {
                 self.line(line);
                 self.act().await;
             }
-            // What came last is at its end.
+            // The latest bytes are at the end.
             let begun = lines.partial();
             self.look_at(&begun[begun.len().saturating_sub(READ_CHUNK)..]);
             if let Some(why) = self.closing {
@@ -162,7 +162,7 @@ impl Connection {
                     return format!("closed to make room for others: {why}");
                 }
                 () = stop.cancelled() => {
-                    // A `go` stays unanswered: `bestmove 0000` would end the player's game. The relay goes on with it.
+                    // A `go` stays unanswered: `bestmove 0000` would end the player's game. The relay asks it again.
                     self.session.info("BoardBridge is being stopped, or no longer listens at this port");
                     self.act().await;
                     return self.finish("BoardBridge stops, or no longer listens at this port").await;
@@ -172,7 +172,7 @@ impl Connection {
                     Ok(count) => {
                         self.output.drain(..count);
                         if self.output.is_empty() {
-                            // What was much once does not stay.
+                            // Frees the memory of a long output.
                             self.output = Vec::new();
                         }
                         write_deadline = None;
@@ -221,7 +221,7 @@ impl Connection {
         self.session.set_boards(names(&self.bus), gone.is_some());
     }
 
-    /// Closes a connection of another protocol: until it has said something of UCI, it sends nothing but text.
+    /// Closes a connection that speaks another protocol, as long as it has sent no line of UCI.
     fn look_at(&mut self, line: &[u8]) {
         if self.silent && self.closing.is_none() {
             self.closing = Foreign::of(line).map(|foreign| match foreign {
@@ -302,7 +302,7 @@ impl Connection {
         self.session.board().filter(|_| meant)
     }
 
-    /// Lets everybody see what it does.
+    /// Updates its entry among the clients, and its slot.
     fn appear(&self) {
         let (board, awaiting) = (self.turned_to(), self.session.awaits());
         self.presence.change(|client| {
@@ -311,7 +311,7 @@ impl Connection {
             }
             client.awaiting = awaiting;
         });
-        // A few machines that only wait would fill all slots otherwise. A board has one game.
+        // Clients that only wait for a board do not count: a few machines of them would fill all slots. A board has one game.
         let plays = self.session.plays() && !self.session.waits();
         let board = self.session.board().filter(|_| plays);
         self.slot.plays(board.map(BoardName::as_str));
@@ -336,7 +336,7 @@ impl Connection {
             self.stream.write_all(&self.output).await?;
             self.stream.shutdown().await
         };
-        // Whether it was read makes no difference to anybody now.
+        // Nothing depends on whether it was read.
         let _ = timeout(CLOSE_WAIT, last).await;
         why.to_owned()
     }

@@ -18,14 +18,14 @@ use crate::{
     vocabulary::ClientId,
 };
 
-/// The most GUIs at once, over all ports: as many as there may be boards. When all slots are taken, a GUI that has
-/// stated no game is closed; if there is none, the new one is told to try again later.
+/// The most GUIs at once, over all ports: as many as there may be boards. When all slots are taken, [`Slots`] chooses one to
+/// close; if none may be closed, the new GUI is told to try again later.
 pub const MAX_CLIENTS: usize = 64;
 /// The most GUIs from one address, so that one computer cannot take all slots.
 pub const MAX_CLIENTS_EACH: usize = 48;
 
-/// For so long a GUI may be about to say what it wants: a burst of others does not cost it its place. GUIs send `uci` within a
-/// second, also from a busy machine.
+/// How long a new GUI is spared, so that a burst of others does not take its slot before it says what it wants. GUIs send `uci`
+/// within a second, even from a busy machine.
 pub const SPARED: Duration = Duration::from_secs(3);
 
 /// What all UCI ports share.
@@ -45,7 +45,7 @@ impl Default for Shared {
 }
 
 impl Shared {
-    /// Counts the clients on from this one, the last before a restart.
+    /// Continues the clients' numbers after this one, the last before a restart.
     pub fn count_after(&self, last: ClientId) {
         self.ids
             .fetch_max(last.0.saturating_add(1), Ordering::Relaxed);

@@ -29,11 +29,11 @@ use crate::{
 /// The most moves of an `info … pv` line: a player may play on for as long as an analysis lasts.
 const MAX_PV: usize = 64;
 
-/// How often a GUI that awaits a move is told why it has not got the board: often enough to be found when somebody looks,
-/// and seldom enough to leave other lines in sight.
+/// How often a GUI that awaits a move is told why it does not have the board: often enough to be found by a person who looks, and
+/// seldom enough to leave other lines in sight.
 pub const REMINDER: Duration = Duration::from_secs(30);
 
-/// How long after `Board ready` an event of the board is what that confirmed: the board's task answers in its next pass.
+/// How long after `Board ready` an event counts as its effect: the board's task answers in its next pass.
 const CONFIRM_WAIT: Duration = Duration::from_secs(1);
 
 /// An action that a session asks for.
@@ -65,7 +65,7 @@ struct Others {
     game: Arc<Game>,
     /// When the GUI was last told why it waits.
     told: Option<Instant>,
-    /// When to tell it, if it awaits a move by then. The board may give it the game as soon as it notices that.
+    /// When to tell it, if it awaits a move then: before that, the board may give the GUI its game.
     due: Instant,
 }
 
@@ -163,7 +163,7 @@ impl GuiConversation {
         self.say(format!("info string {text}"));
     }
 
-    /// The reason why something is refused; not twice in an instant.
+    /// Tells the reason of a refusal, unless it was told just now.
     fn refuse(&mut self, now: Instant, why: &str) {
         if self.told.refuses(now, why) {
             self.info(why);
@@ -174,7 +174,7 @@ impl GuiConversation {
         self.actions.push_back(Action::Say(line.into()));
     }
 
-    /// Gives the board the seat's commands. All of them, in order: the board chosen may be another one after this.
+    /// Passes on all of the seat's commands, in order: after this, another board may be chosen.
     fn ask(&mut self) {
         let commands = std::iter::from_fn(|| self.seat.poll_command());
         self.actions.extend(commands.map(Action::Ask));
@@ -438,7 +438,7 @@ impl GuiConversation {
             self.info("searchmoves has moves that are illegal here: they are left out");
         }
         if let Some(others) = &mut self.others {
-            // It may get the board with this.
+            // This `go` may give it the board.
             others.due = others.due.max(now + NOTICE);
         }
         if !self.statement.can_be_answered() {
@@ -457,12 +457,12 @@ impl GuiConversation {
             return;
         }
         self.seat.awaits(true);
-        // One that ponders takes the move when it is told to, too.
+        // Pondering counts as analysis until `ponderhit`.
         if go.mode != Mode::Move {
             self.seat.analyses();
         }
         self.ask();
-        // As soon as the board has noticed: its advice until then is for the previous position.
+        // Sent once the board has noticed the `go`: its advice until then is for the previous position.
         self.advice_due = true;
     }
 

@@ -21,8 +21,8 @@ enum Known {
 pub(super) struct Statement {
     game: Result<Game, String>,
     known: Known,
-    /// The text of a game with moves that was stated last, and that game. Programs state all of it anew at every move; what it
-    /// begins with is not played through again.
+    /// The text of the last game with moves, and that game. Programs state the whole game again at every move; the moves that are
+    /// already in this text are not played through again.
     before: (String, Game),
 }
 

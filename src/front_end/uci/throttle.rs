@@ -11,8 +11,8 @@ use crate::{chess::guidance::Action, vocabulary::Advice};
 /// The time between two lines about the same task: reading a line takes about this long, while a hand that sets pieces
 /// up places one a second, and a loose sensor flickers many times a second.
 pub const PROGRESS: Duration = Duration::from_secs(2);
-/// The least time between two lines with the same text: a `go` is told its task again, but one who reads both at once learns
-/// nothing from the second.
+/// The least time between two lines with the same text: each `go` is told its task again, but a repetition at once says nothing
+/// new.
 pub const INSTANT: Duration = Duration::from_millis(500);
 /// The most tasks remembered. A GUI with this many others within [`PROGRESS`] may be told one of them again.
 const MAX_RECENT: usize = 8;
@@ -89,7 +89,7 @@ impl Throttle {
         Some(word)
     }
 
-    /// The GUI should not be told this now.
+    /// Notes this task and list without telling the GUI.
     pub fn leave(&mut self, task: &Advice, list: &Arc<[Action]>) {
         self.due = None;
         self.task = task.clone();

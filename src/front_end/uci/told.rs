@@ -53,7 +53,7 @@ impl Told {
         self.latest.clone().filter(|_| due)
     }
 
-    /// That the board has sent nothing yet, if that is new, or to be repeated.
+    /// The message that the board has sent nothing yet, if it is new or has to be repeated.
     pub fn unheard(&mut self, snapshot: &Snapshot, repeat: bool) -> Option<String> {
         let unheard = matches!(snapshot.link, LinkState::Unheard { .. });
         let why = snapshot.link.why().filter(|_| unheard);

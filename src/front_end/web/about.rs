@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::{House, Visitor, answer};
 
-/// How it is set, for this visitor.
+/// The settings, and what this visitor may do.
 pub(super) async fn daemon(
     State(house): State<Arc<House>>,
     Extension(visitor): Extension<Visitor>,

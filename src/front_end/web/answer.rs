@@ -7,7 +7,7 @@ use axum::{
 };
 use serde_json::{Value, json};
 
-/// The kind of answers that are games. Without a charset, text may be taken for Latin-1.
+/// The content type of games. Without a charset, text may be taken for Latin-1.
 pub(super) const PGN: &str = "application/x-chess-pgn; charset=utf-8";
 
 /// A request that is refused: the status, and the words with the remedy.
@@ -64,7 +64,7 @@ pub(super) fn text(body: Body) -> Response {
     of_kind("application/json", body)
 }
 
-/// An answer of this kind.
+/// An answer of this content type.
 pub(super) fn of_kind(kind: &'static str, body: Body) -> Response {
     let mut response = Response::new(body);
     let headers = response.headers_mut();

@@ -115,7 +115,7 @@ pub(super) fn board(
     })
 }
 
-/// A request's body. That it has to be declared as JSON keeps forms of other sites out.
+/// A request's body. It has to be declared as JSON, which keeps out forms of other sites.
 pub(super) async fn body<T: DeserializeOwned>(request: Request) -> Result<T, Wrong> {
     let kind = request.headers().get(header::CONTENT_TYPE);
     let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();

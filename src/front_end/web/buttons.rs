@@ -43,8 +43,7 @@ struct Promotion {
     piece: Piece,
 }
 
-/// Says something to the opponent. That the pieces stand as they should is said to the board, if the opponent does not
-/// wait for it.
+/// Says something to the opponent. `Ready` goes to the board if no opponent waits for it.
 pub(super) async fn say(
     State(house): State<Arc<House>>,
     Extension(visitor): Extension<Visitor>,

@@ -33,7 +33,7 @@ use crate::{
     vocabulary::{BoardName, rounded},
 };
 
-/// Games in one list; the address of the next one is made with the last file.
+/// Games in one list; `?before=` its last file gives the next one.
 pub const MAX_LISTED: usize = 100;
 /// The longest file that is read, bytes: the longest game with a time at every move.
 pub const MAX_FILE: u64 = 128 * 1024;
@@ -97,7 +97,7 @@ pub(super) async fn moves(
 /// The text of a kept game.
 async fn kept(house: &House, file: Result<Path<String>, PathRejection>) -> Result<Vec<u8>, Wrong> {
     let missing = || Wrong::missing("there is no such game: GET /api/v1/games lists them");
-    // A name is taken only in the form that games are kept under: it leads nowhere else.
+    // Only names in the form of saved games are accepted: they lead nowhere else.
     let file = file.ok().filter(|Path(file)| named(file).is_some());
     let (Some(Path(file)), Some(folder)) = (file, house.kept().folder) else {
         return Err(missing());

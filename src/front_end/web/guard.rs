@@ -25,7 +25,7 @@ const MAX_REPEATED: usize = 60;
 pub struct Names(Vec<String>);
 
 impl Names {
-    /// The names that it has by itself, and these.
+    /// This machine's own names, and these.
     pub fn new(hosts: Vec<String>) -> Self {
         let names = hosts.into_iter().chain(own_names());
         Self(names.map(|name| name.to_ascii_lowercase()).collect())

@@ -28,9 +28,9 @@ use crate::{
     vocabulary::{BoardName, By, ClientName, GameEnd, Snapshot},
 };
 
-/// Names that a broadcast takes for none.
+/// Names that a broadcast treats as missing.
 const NO_NAMES: [&str; 2] = ["unknown", "bye"];
-/// A name with fewer letters is none, either.
+/// A name with fewer letters counts as missing too.
 const MIN_LETTERS: usize = 2;
 
 /// The game on every board that has one. Each is made when the one before it has been sent.
@@ -120,7 +120,7 @@ impl Live {
 
     fn pgn(&self) -> String {
         let (game, mut text) = (self.game(), String::new());
-        // What is known of the end is about what the board holds.
+        // The known end is that of the game that the board holds.
         let told = self
             .state
             .ending
@@ -176,7 +176,7 @@ impl Live {
         text
     }
 
-    /// What servers that know no `GameId` tell it by: the time of the day, and the board.
+    /// The game's number for servers that do not know `GameId`: its time of day, and the board's place.
     fn number(&self) -> String {
         let boards = self.house.bus.boards();
         let place = boards
@@ -228,12 +228,12 @@ impl Live {
         player
     }
 
-    /// The name of a player that nobody has named: who makes the moves.
+    /// A name for a player without one, by who makes the moves.
     fn name(&self, color: Color) -> Option<String> {
         let hand = |board: &str| format!("Hand on {board}");
         let holder = self.state.holders.first();
         match (self.by(color)?, self.by(color.other())) {
-            // The name does not say whose hand it is.
+            // Both players are at the board: one name does not say which of them it is.
             (By::Hand | By::HandUnseen, Some(By::Hand | By::HandUnseen)) => None,
             (By::Hand | By::HandUnseen, _) => {
                 let own = || hand(self.board.name.as_str());
@@ -261,7 +261,7 @@ impl Live {
             })
     }
 
-    /// Who has made this colour's moves: the last one that was seen.
+    /// Who made the last move of this colour that was seen.
     fn seen(&self, color: Color) -> Option<By> {
         let first = self.state.game.start().turn();
         let skipped = usize::from(first != color);
@@ -270,7 +270,7 @@ impl Live {
     }
 }
 
-/// The tag `Round`: that of a broadcast, with the game's number in it, where the round is a number.
+/// The tag `Round`: the broadcast's round, and after it the game's number if the round is a number.
 fn round(given: Option<&str>, number: &str) -> String {
     match given {
         Some(round) if round.bytes().all(|byte| byte.is_ascii_digit()) => {

@@ -61,7 +61,7 @@ pub const MAX_CONNECTIONS_EACH: usize = 24;
 /// account on Lichess or an opponent may take to answer the player.
 pub const REQUEST_WAIT: Duration = Duration::from_secs(18);
 
-/// What is served, and to whom.
+/// What all requests share.
 #[derive(Debug)]
 pub struct House {
     bus: Bus,
@@ -69,11 +69,11 @@ pub struct House {
     names: guard::Names,
     kept: watch::Receiver<SavedGames>,
     broadcast: Broadcast,
-    /// One list of games is made at a time.
+    /// One request at a time reads files of games.
     reading: Arc<Semaphore>,
 }
 
-/// The games that are kept.
+/// Where games are saved, and what their tags say.
 #[derive(Clone, Debug, Default)]
 pub struct SavedGames {
     /// Their folder, if games are kept.
@@ -84,7 +84,7 @@ pub struct SavedGames {
     pub player: Option<String>,
 }
 
-/// What a broadcast says of the running games. It counts before what an opponent's front-end knows.
+/// Tags of the running games for a broadcast. They take precedence over what an opponent's front-end knows.
 #[derive(Clone, Debug, Default)]
 pub struct Broadcast {
     /// The tag `Event`.
@@ -96,7 +96,7 @@ pub struct Broadcast {
 }
 
 impl House {
-    /// These boards; `hosts` are further names of this machine; `kept` may change.
+    /// Serves the boards of this bus; `hosts` are further names of this machine; `kept` may change.
     pub fn new(
         bus: Bus,
         control: Control,
@@ -189,5 +189,5 @@ async fn connection(
     http::connection(stream, router, leave, stop).await;
 }
 
-/// What a stream of parts has for an error.
+/// The error type of streams that cannot fail.
 type Never = Infallible;

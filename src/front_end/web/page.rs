@@ -1,4 +1,4 @@
-//! The files of the page. They are in the program: it needs no folder, and the page no other address.
+//! The files of the page. They are compiled into the program: it needs no folder, and the page loads from no other address.
 
 use axum::{
     body::Body,

@@ -21,7 +21,7 @@ pub const MAX_HOSTS: usize = 16;
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default, expecting = "a table: [web]")]
 pub struct WebConfig {
-    /// Address and port, or `off`. `None` is the default, which may be taken already.
+    /// Address and port, or `off`. `None` is the default address, which may be in use.
     pub listen: Option<Listen>,
     /// Who may connect.
     pub allow: Allow,
@@ -34,7 +34,7 @@ pub struct WebConfig {
     pub broadcast: BroadcastConfig,
 }
 
-/// `broadcast` in `[web]`: tags of the running games. They count before what an opponent's front-end knows.
+/// `broadcast` in `[web]`: tags of the running games. They take precedence over what an opponent's front-end knows.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default, expecting = "a table: { event = … }")]
 pub struct BroadcastConfig {

@@ -9,12 +9,12 @@ use tokio::sync::watch;
 pub struct Availability(watch::Sender<Option<Arc<str>>>);
 
 impl Availability {
-    /// This is wrong; returns whether that is a change.
+    /// Sets the problem; returns whether it is a new one.
     pub fn is(&self, why: impl Display) -> bool {
         self.becomes(Some(why.to_string().into()))
     }
 
-    /// Nothing is wrong.
+    /// Clears the problem.
     pub fn is_over(&self) {
         self.becomes(None);
     }

@@ -21,7 +21,7 @@ pub enum Receipt {
     Acknowledged,
 }
 
-/// Asks how far it has come; `None` if that is unknown.
+/// Asks how far the sent bytes have come; `None` if that is unknown.
 pub type AskReceipt = Box<dyn Fn() -> BoxFuture<'static, Option<Receipt>> + Send>;
 
 /// An app that has connected. TCP, a serial line, RFCOMM and Bluetooth LE all end in a stream of bytes.

@@ -1,4 +1,4 @@
-//! Whether what the app was sent has arrived: where that can be known, the other end's kernel or Bluetooth is asked.
+//! Whether what the app was sent has arrived: this machine's kernel or Bluetooth is asked, where it can tell.
 
 use std::future::pending;
 

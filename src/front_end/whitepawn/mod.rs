@@ -5,8 +5,8 @@
 //! - [`server`] gives it links and a board; [`tcp`], [`serial`], `ble` and `rfcomm` find the app. All of them
 //!   produce a [`Connection`].
 //!
-//! Toward an app the Bluetooth of this machine is used the other way round (`ble`, `rfcomm`, by bluer). Both are
-//! loops that register with `BlueZ`, hand each connection to a bounded channel, and start again when anything fails;
+//! Toward an app this machine is the Bluetooth peripheral (`ble`, `rfcomm`, by bluer). Both are loops that register with
+//! `BlueZ`, hand each connection to a bounded channel, and start again when anything fails;
 //! each problem is reported once. `BlueZ` forgets everything when it restarts, so it is asked every 5 s whether the
 //! registration still exists. Over LE a central is known by its first write, because `BlueZ` does not report which one
 //! subscribed.

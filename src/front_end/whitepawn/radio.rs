@@ -19,7 +19,7 @@ use crate::transport::{
 };
 
 /// How often Bluetooth is asked whether it still has our registration: not every end of it is reported. The same as for
-/// an link to a board.
+/// a link to a board.
 pub(super) const CHECK: Duration = Duration::from_secs(5);
 
 /// How long to wait after a refusal that did not pass soon: the cause is another program, and bluer leaks a little for
@@ -56,7 +56,7 @@ pub enum RadioError {
     Restarted,
 }
 
-/// What the `dbus` crate calls it when its connection is dead: nothing is sent on that any more.
+/// The `dbus` crate's error for a dead connection, on which nothing is sent any more.
 const NOT_SENT: &str = "org.freedesktop.DBus.Error.Failed";
 
 /// Bluetooth does not answer.
@@ -205,7 +205,7 @@ impl Attempts {
         }
     }
 
-    /// It works.
+    /// The attempt has succeeded.
     pub fn succeeded(&mut self, words: &str) {
         info!("{words}");
         self.backoff.reset();

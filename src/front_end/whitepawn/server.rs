@@ -47,7 +47,7 @@ pub const OWNER_WAIT: Duration = Duration::from_mins(5);
 /// Bytes of the wire shown in one line of the debug log.
 const LOGGED: usize = 256;
 
-/// What a front-end for the app needs.
+/// What the app's task receives at start.
 pub struct App {
     /// The client's number.
     pub client: ClientId,
@@ -100,7 +100,7 @@ impl Peer {
     }
 }
 
-/// The beginning of every log line about this way to the app.
+/// The log span of this way to the app.
 pub fn span(board: &BoardName, way: &str) -> Span {
     info_span!("whitepawn", %board, %way)
 }
@@ -228,7 +228,7 @@ impl Server {
                 self.active = self.active.map(|at| at - usize::from(at > index));
             }
         }
-        // A cable does not tell the app that its board was away, and the app waits.
+        // An app on a cable does not notice that its board was away, and waits for it.
         let goes_on = self.session.was_present() && !connection.medium.tells_its_end();
         self.links.push(Peer::new(connection));
         if goes_on && self.active.is_none() {
@@ -304,7 +304,7 @@ impl Server {
                         self.unreadable(index, &Notice::unreadable(line, &error));
                     }
                 }
-                // The beginning of its line is lost.
+                // Only its length is known: its protocol cannot be recognised.
                 Line::Overlong(length) if self.is_stranger(index) => {
                     let peer = &self.links[index].address;
                     info!(%peer, "closed: its first line has {length} bytes: it is not a WhitePawn app");
@@ -370,8 +370,8 @@ impl Server {
         place
     }
 
-    /// Moves that the other end's kernel has acknowledged, or Bluetooth taken, are not sent again, however the connection ends
-    /// later.
+    /// Moves that the other end's kernel has acknowledged, or that Bluetooth has taken, are not sent again, however the
+    /// connection ends later.
     fn ask_what_arrived(&mut self) {
         let link = self.active.and_then(|index| self.links.get(index));
         self.delivery
@@ -438,7 +438,7 @@ impl Server {
         }
     }
 
-    /// Reports to watchers; the caller logs it, as it knows the severity.
+    /// Reports to watchers; the caller logs it, because it knows the severity.
     fn tell(&self, text: String) {
         let client = self.label.clone();
         let event = Event::Client { client, text };
@@ -474,7 +474,7 @@ impl Server {
 
     /// Keeps the conversation, if it has changed, before anyone is told of it.
     async fn keep(&mut self) {
-        // The app's answers prove it, too.
+        // Messages from the app prove it, too.
         if self.session.unproven().is_none() {
             self.delivery.settled();
         }

@@ -91,11 +91,11 @@ impl Match {
     }
 }
 
-/// Whether the app has the hand's last move cannot be known after a restart, nor after the end of a link that tells nothing. A
-/// player whose app does not have it takes it back and makes it again: then it is sent once more.
+/// Whether the app may lack the hand's last move: unknown after a restart, or when a link that reports no delivery has ended. A
+/// player whose app lacks it takes the move back and makes it again: then it is sent once more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Doubt {
-    /// There was no such thing since the move.
+    /// The move cannot have been lost since it was made.
     None,
     /// A radio has taken it: doubtful once that link ends.
     Unacknowledged,
@@ -131,16 +131,16 @@ pub struct AppConversation {
     present: bool,
     /// Before a restart the app was connected, and it has not connected since.
     was_present: bool,
-    /// The address of the connection that was the app's last, if it came over the network: the game belongs to it.
+    /// The network address of the app's last connection, if it has one: the game belongs to that address.
     owner: Option<IpAddr>,
     on: Option<Match>,
     /// The game before, and how it ended.
     over: Option<(Match, GameEnd)>,
     /// What has to be sent.
     outbox: VecDeque<Message>,
-    /// What the link is taking now.
+    /// The message that the link is taking now.
     in_flight: Option<Message>,
-    /// The move's game has ended: it is not sent again.
+    /// That message is a move of a game that has ended: it is not sent again.
     withdrawn: bool,
     /// Moves that were sent, in order, and when. It is not yet proved that they arrived.
     unproven: VecDeque<(Instant, Message)>,
@@ -422,7 +422,7 @@ impl AppConversation {
 
     fn welcome(&mut self, peer: &str, protocol: Option<u8>, build: Option<u16>) {
         let welcome = Message::welcome(&self.identity.version, &self.identity.serial);
-        // Before any move.
+        // Before any move, but after earlier answers.
         let answers = |m: &&Message| matches!(m, Message::HandshakeResponse { .. });
         let at = self.outbox.iter().filter(answers).count();
         self.outbox.insert(at, welcome);
@@ -431,7 +431,7 @@ impl AppConversation {
         }
     }
 
-    /// The app's line is open again after a restart, of which a line without connections tells the app nothing.
+    /// The serial line is open again after a restart, which the app did not notice: the conversation goes on.
     pub fn goes_on(&mut self, peer: &str) {
         if !self.present {
             self.came(peer, None, None);
@@ -502,7 +502,7 @@ impl AppConversation {
             Some(_) if on.game.len() >= MAX_PLIES => self.tell(Notice::TooLong),
             Some(m) => {
                 on.game.push(m);
-                // It answers what it was told.
+                // The app's move answers the hand's: the hand's has arrived.
                 self.unproven.clear();
                 self.doubt = Doubt::None;
                 self.notices.all_is_well();
@@ -632,7 +632,7 @@ impl AppConversation {
         self.tell(notice);
     }
 
-    /// Gives the board the seat's commands. All of them, in order: what the app says at once may be the end of a game and the next one.
+    /// Passes on all of the seat's commands, in order: the app may end one game and begin the next at once.
     fn ask(&mut self) {
         let commands = std::iter::from_fn(|| self.seat.poll_command());
         self.actions.extend(commands.map(Action::Ask));

@@ -21,8 +21,8 @@ use picture::{Picture, Table};
 /// The time between two refreshes. A hand is slower; a piece that flickers on its sensor is reported at this rate, with
 /// its final state.
 pub const REFRESH: Duration = Duration::from_millis(200);
-/// How long a board may take to notice a `go`, and a `go` to follow its position, before the state from before it is
-/// shown: both happen at once, unless many clients wait for the board, or the GUI only states a position.
+/// How long a board may take to notice a `go`, and a GUI to send one after its position, before the earlier state is shown. Both
+/// come at once, unless many clients wait for the board, or the GUI only states a position.
 pub const NOTICE: Duration = Duration::from_millis(200);
 /// Rows of a table that are changed one by one; with more, the whole table is sent again.
 pub const MAX_CHANGED: usize = 8;

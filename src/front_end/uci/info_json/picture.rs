@@ -153,7 +153,7 @@ fn to_do(snapshot: &Snapshot) -> String {
 /// How many pieces are misplaced, and on which squares they stand.
 fn misplaced(snapshot: &Snapshot) -> String {
     let mut squares = Vec::new();
-    // Pieces that wait beside the board, except those put there on the way.
+    // Pieces put beside the board on the way do not count as waiting there.
     let mut parked = Vec::new();
     let mut beside: usize = 0;
     for action in snapshot.guidance.iter() {

@@ -10,8 +10,8 @@
 //!
 //! - *Connecting*: as long as the GUI lives, 250 ms to 5 s apart, a minute if something other than a daemon answers.
 //!   Each connection begins with a `uci` of the relay's own, which the GUI does not see: the answer proves that a
-//!   daemon is there. It may wait 15 s for that, as a service that restarts keeps its port
-//!   open. One that does not answer `isready` within 5 s is given up; after 30 s of silence it is asked.
+//!   daemon is there. The relay waits 15 s for it, because a service that restarts keeps its port open. A daemon that does
+//!   not answer `isready` within 5 s is given up; after 30 s of silence it is asked.
 //! - *`ucinewgame`* is repeated only until a daemon has taken the first position after it, which a `readyok` proves:
 //!   later it would restart the game on the board.
 //! - *`bestmove`*: at most one per `go`, and only a whole line. If it is lost with the connection, it is asked for

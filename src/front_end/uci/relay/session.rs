@@ -119,9 +119,9 @@ pub struct RelayConversation {
     heard: Instant,
     /// `isready`s that are not answered yet, oldest first.
     asked: VecDeque<(Asker, Instant)>,
-    /// How daemons introduce themselves; unknown before the first has.
+    /// The last daemon's introduction; empty before the first.
     introduction: Vec<String>,
-    /// The beginning of an introduction.
+    /// The lines so far of an introduction that is being received.
     coming: Vec<String>,
     /// Other lines received before its end.
     aside: Vec<String>,
@@ -143,7 +143,7 @@ pub struct RelayConversation {
     why: String,
     /// The reasons already reported.
     told: Vec<String>,
-    /// A failed attempt is not reported earlier: a restart is over by then.
+    /// No failed attempt is reported before this time: a restart is over by then.
     tell_from: Instant,
     /// The GUI has sent `quit`: the relay ends by then at the latest.
     quit_due: Option<Instant>,
@@ -394,7 +394,7 @@ impl RelayConversation {
             },
             Link::Up { .. } if introduces => {
                 if self.uci_due.is_none() {
-                    // It is late.
+                    // The answer comes too late.
                 } else if word == "uciok" {
                     self.introduction = mem::take(&mut self.coming);
                     self.introduce();
@@ -486,7 +486,7 @@ impl RelayConversation {
                 if is_up {
                     self.ask(Asker::Gui, now);
                 } else if self.uci_due.is_some() && self.asked.len() < MAX_ASKED {
-                    // Not before the `uciok`.
+                    // Answered after the `uciok`.
                     self.asked.push_back((Asker::Gui, now));
                 } else {
                     self.say("readyok");

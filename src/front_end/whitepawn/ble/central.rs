@@ -271,7 +271,7 @@ async fn left(adapter: &Adapter, address: Address) -> End {
     }
 }
 
-/// Whether `BlueZ` has told its end.
+/// Waits until `BlueZ` reports that the link has ended; `false` if its reports end before that.
 async fn watch_link(adapter: &Adapter, address: Address) -> bluer::Result<bool> {
     let device = adapter.device(address)?;
     let events = device.events().await?;
@@ -288,7 +288,7 @@ async fn watch_link(adapter: &Adapter, address: Address) -> bluer::Result<bool> 
 }
 
 /// Asks `BlueZ` whether it still has the central's link and our advertisement: then it has not been restarted, and has taken
-/// what it was sent before, as D-Bus keeps the order.
+/// what it was sent before, because D-Bus keeps the order.
 fn asking(adapter: Adapter, address: Address, link: Arc<Link>) -> AskReceipt {
     Box::new(move || {
         let (adapter, link) = (adapter.clone(), Arc::clone(&link));

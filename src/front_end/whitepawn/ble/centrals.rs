@@ -40,7 +40,7 @@ pub(super) struct Link {
     pub overrun: AtomicBool,
     /// Bytes for it are not all with `BlueZ` yet.
     pub sending: AtomicBool,
-    /// `BlueZ` has told the end of its connection, and had all bytes for it.
+    /// `BlueZ` has reported the end of its connection, and had been given all bytes for it.
     pub ended: AtomicBool,
     /// Cancelled when the connection ends, even if the front-end reads nothing.
     pub end: CancellationToken,

@@ -138,7 +138,7 @@ impl Air {
         let application = application(config, &centrals, subscribed);
         let application = adapter.serve_gatt_application(application);
         let application = ask("offer the board's service", application).await?;
-        // First, as a new name restarts the controller.
+        // First, because a new name restarts the controller.
         rename(&adapter, config, alias).await;
         let advertisement = adapter.advertise(advertised(config));
         let advertisement = match ask("advertise the board", advertisement).await {
@@ -302,7 +302,7 @@ async fn rename(adapter: &Adapter, config: &BleServed, alias: &mut Option<String
         }
         Ok(())
     };
-    // An app looks for the name in the advertisement; this one only must not be confusing.
+    // An app looks for the name in the advertisement; the adapter's name should only not confuse a person.
     if let Err(error) = ask("take the board's name", named).await {
         debug!(%error, "the adapter keeps its name");
     }

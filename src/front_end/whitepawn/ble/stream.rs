@@ -11,7 +11,7 @@ use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf};
 
 use super::centrals::Link;
 
-/// It ends in order if `BlueZ` has told the end of the connection. Otherwise it breaks: what was sent last may be lost.
+/// It ends in order if `BlueZ` has reported the end of the connection. Otherwise it fails: what was sent last may be lost.
 pub(super) struct Far {
     stream: DuplexStream,
     link: Arc<Link>,
