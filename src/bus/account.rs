@@ -48,7 +48,7 @@ impl TimeControl {
     /// The same for blitz.
     const BLITZ: u32 = 3 * 60;
 
-    /// Whether the time that a game is estimated to take each player is shorter.
+    /// Whether the estimated time of each player is shorter than this.
     fn is_shorter(self, seconds: u32) -> bool {
         match self {
             Self::Clock { limit, increment } => limit + Self::MOVES * increment < seconds,
@@ -206,7 +206,7 @@ pub enum Ask {
 /// A challenge.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Challenge {
-    /// Its name.
+    /// Its identifier.
     pub id: String,
     /// Whether the account has made it.
     pub own: bool,
@@ -227,7 +227,7 @@ pub struct Challenge {
 /// A game that runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Running {
-    /// Its name.
+    /// Its identifier.
     pub id: String,
     /// The opponent.
     pub opponent: String,
@@ -240,7 +240,7 @@ pub struct Running {
     pub unfit: Option<String>,
 }
 
-/// How an account stands.
+/// The state of an account.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Standing {
     /// The board it plays with.
@@ -253,7 +253,7 @@ pub struct Standing {
     pub connected: bool,
     /// What is wrong, and what to do.
     pub problem: Option<String>,
-    /// The clock for which an opponent is looked for.
+    /// The clock of the search for an opponent, if there is one.
     pub seek: Option<String>,
     /// Open challenges.
     pub challenges: Vec<Challenge>,
@@ -291,9 +291,9 @@ impl From<String> for NotDone {
 /// What was asked, and where the answer goes: in words.
 #[derive(Debug)]
 pub struct Asked {
-    /// It.
+    /// The request.
     pub ask: Ask,
-    /// For the answer.
+    /// Where the answer goes.
     pub answer: oneshot::Sender<Result<String, NotDone>>,
 }
 
@@ -325,13 +325,13 @@ impl Account {
         }
     }
 
-    /// How it stands.
+    /// The state of the account, if one is open.
     pub fn standing(&self) -> Option<Arc<Standing>> {
         let open = self.open.borrow();
         open.as_ref().map(|open| open.standing.clone())
     }
 
-    /// Waits until the state differs from when this was made. Cancel safe.
+    /// The account's changes from now on.
     pub fn changes(&self) -> Changes {
         Changes(self.open.subscribe())
     }
@@ -371,7 +371,7 @@ impl Changes {
     }
 }
 
-/// The front-end's end of it.
+/// The front-end's handle to the open account.
 #[derive(Debug)]
 pub struct Holder {
     account: Account,
@@ -396,7 +396,7 @@ impl Holder {
         });
     }
 
-    /// What is asked next. Cancel safe.
+    /// The next request. Cancel safe.
     pub async fn asked(&mut self) -> Asked {
         match self.asked.recv().await {
             Some(asked) => asked,

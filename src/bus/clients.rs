@@ -34,7 +34,7 @@ pub enum ClientKind {
     /// A program that takes the board by `LiveChess`.
     #[serde(rename = "livechess")]
     LiveChess,
-    /// None: the configuration names it, and it cannot be run.
+    /// Not a client: a part of the configuration that cannot be run.
     LeftOut,
 }
 

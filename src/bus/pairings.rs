@@ -200,9 +200,9 @@ pub enum NotSaid {
 /// What was said, and the channel for the answer: an error says why it is impossible, and what to do.
 #[derive(Debug)]
 pub struct Said {
-    /// It.
+    /// What the player said.
     pub saying: Saying,
-    /// For the answer.
+    /// Where the answer goes.
     pub answer: oneshot::Sender<Result<(), String>>,
 }
 

@@ -98,7 +98,7 @@ pub async fn standing(address: &str) -> Result<Value, CallError> {
     ask(address, "/api/v1/lichess", None).await
 }
 
-/// Posts this, or looks.
+/// Sends a POST with this body, or a GET without one.
 async fn ask(address: &str, path: &str, body: Option<&Value>) -> Result<Value, CallError> {
     let other = |found| CallError::Other {
         address: address.to_owned(),

@@ -28,11 +28,11 @@ use crate::{
     text::escape::escaped,
 };
 
-/// How often a command that waits looks how the account stands.
+/// How often a command that waits asks for the state of the account.
 const LOOK: Duration = Duration::from_millis(500);
-/// What becomes of the token that there may be already.
+/// The end of an error message: a token that is there already is kept.
 const UNCHANGED: &str = "Nothing was changed";
-/// Looks for the game after the search has ended.
+/// How many times the game is looked for after the search has ended.
 const GRACE: usize = 6;
 
 /// Play on Lichess at a board.
@@ -150,7 +150,7 @@ fn level(text: &str) -> Result<u8, String> {
     Level::try_from(number).map(|_| number)
 }
 
-/// Does it; returns what to print.
+/// Runs the command; returns what to print.
 ///
 /// # Errors
 /// In words.
@@ -200,7 +200,7 @@ pub async fn run_lichess(lichess: Lichess) -> Result<String, String> {
 /// Looks for an opponent until there is one, or until Ctrl-C.
 async fn seek(at: &str, game: &Game) -> Result<String, String> {
     let words = |error: CallError| error.to_string();
-    // From the beginning: what was asked for is withdrawn.
+    // Watched from the beginning, so that Ctrl-C always withdraws the search.
     let mut interrupted = signal(SignalKind::interrupt()).map_err(|error| error.to_string())?;
     let (time, color) = (&game.time, game.color.word());
     let body = json!({ "time": time, "rated": game.rated, "color": color });
@@ -237,7 +237,7 @@ async fn seek(at: &str, game: &Game) -> Result<String, String> {
     }
 }
 
-/// How the account stands, in lines.
+/// The state of the account, in lines.
 fn status(standing: &Value) -> String {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let mut lines = Vec::new();
@@ -291,7 +291,7 @@ async fn login(config: &Path) -> Result<String, String> {
         .as_ref()
         .and_then(|lichess| lichess.token_file.clone());
     let file = named.unwrap_or_else(|| DEFAULT_FILE.into());
-    // Before the token is made.
+    // Checked before the player makes the token.
     let parent = file
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty());
@@ -325,7 +325,7 @@ async fn login(config: &Path) -> Result<String, String> {
     }
     token.write(&file).map_err(|error| {
         let file = file.display();
-        // Without the name of the file that is made first.
+        // Only the kind of error: its full text names the temporary file.
         let why = error.kind();
         format!("{file} cannot be written: {why}; try it with sudo")
     })?;

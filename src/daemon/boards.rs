@@ -17,7 +17,7 @@ use crate::{
 /// A board's running task.
 pub(super) struct Board {
     pub handle: BoardHandle,
-    /// Ends with what is needed to continue.
+    /// Returns the actor, with which another task can continue.
     pub task: JoinHandle<Actor>,
 }
 

@@ -25,7 +25,7 @@ use crate::{
 };
 
 impl Daemon {
-    /// Starts what this part is, at its port if it has one.
+    /// Starts this part, at its port if it has one.
     pub(super) fn front_end(
         &mut self,
         running: &mut Running,
@@ -85,7 +85,7 @@ impl Daemon {
                 );
                 running.tasks.spawn(livechess::server::serve(door, house));
             }
-            // A listener that is off; the task of a board.
+            // A listener that is off, or a board, which is started elsewhere.
             _ => {}
         }
         if let (Some((service, _)), Some(taken)) = (part.listens(), taken) {
@@ -114,7 +114,7 @@ impl Daemon {
         self.writer = Some(writer.clone());
         let folder = Folder::new(path, board.name.clone());
         let games = GamesConfig {
-            // Without that a kill would lose them.
+            // Without saved state, a kill would lose the moves since the last write.
             every_move: games.every_move || self.store.path().is_none(),
             ..games.clone()
         };

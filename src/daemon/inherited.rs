@@ -21,7 +21,7 @@ use crate::{
 /// How long a listener that was let go may stay open: systemd 254 and later close it in a process of their own.
 const CLOSE_WAIT: Duration = Duration::from_secs(5);
 
-/// All listeners by their addresses, and who keeps them for those after us; the control group.
+/// All listeners by their addresses, the connection to systemd, which keeps them for our successor, and the control group.
 #[derive(Debug, Default)]
 pub struct Inherited {
     /// The socket unit's, for GUIs.
@@ -67,7 +67,7 @@ impl Wanted {
         join_all(parts.iter().map(Self::by)).await
     }
 
-    /// The addresses of `address`, as they were found; looked up once more if they could not be.
+    /// The addresses that were found for `this`; if there are none, `address` is looked up again.
     pub async fn addresses(this: Option<&Self>, address: &str) -> io::Result<Vec<SocketAddr>> {
         match this {
             Some(wanted) if wanted.is_known() => Ok(wanted.found.clone()),
@@ -136,7 +136,7 @@ impl Inherited {
         Ok(())
     }
 
-    /// Closes what is neither `served` nor `wanted`: then another may have the address.
+    /// Closes what is neither `served` nor `wanted`: then another program may have the address.
     pub(super) async fn close_others(&mut self, wanted: &[Wanted], served: &[SocketAddr]) {
         let useful = |at: &SocketAddr| {
             served.contains(at) || wanted.iter().any(|wanted| wanted.includes(*at))
@@ -187,7 +187,7 @@ impl Inherited {
         Ok(None)
     }
 
-    /// Keeps what is served, also through the next restart, unless the socket unit has it.
+    /// Keeps a listener open through the next restart, unless the socket unit has it.
     pub(super) async fn keep(&mut self, what: &Service, listener: &TcpListener) {
         let copy = socket2::SockRef::from(listener).try_clone();
         let copy = copy.and_then(|copy| usable(copy.into()));
@@ -210,7 +210,7 @@ impl Inherited {
         self.activated.as_ref().filter(|_| *what == Service::Uci)
     }
 
-    /// Says that the socket unit's listener is not used, as the configuration wants another address.
+    /// Says that the socket unit's listener is not used, because the configuration wants another address.
     pub(super) fn left_out(&self, what: &Service, wanted: &Listen) {
         if let Some((_, at)) = self.activated(what) {
             warn!(
@@ -221,7 +221,7 @@ impl Inherited {
         }
     }
 
-    /// The address of the socket unit's listener, if it keeps this service from what it wants.
+    /// The address of the socket unit's listener, if it keeps this service from listening where it wants.
     pub(super) fn in_the_way(&self, what: &Service, wanted: &Wanted) -> Option<SocketAddr> {
         let (_, at) = self.activated.as_ref()?;
         let is_its = self.activated(what).is_some()

@@ -57,7 +57,7 @@ pub fn memory_limit(boards: usize) -> u64 {
 /// A running daemon.
 pub struct Daemon {
     bus: Bus,
-    /// The clients' numbers, and room for them.
+    /// The clients' numbers and slots.
     clients: server::Shared,
     radio: Radio,
     /// The thread that writes games, once there are any to write.
@@ -71,7 +71,7 @@ pub struct Daemon {
     player: watch::Sender<Option<String>>,
     /// The games that are kept, for the page.
     kept: watch::Sender<web::SavedGames>,
-    /// What apps and links kept through a restart, until they start.
+    /// What apps, links, opponents and the Lichess account kept through a restart, until they start.
     sessions: Sessions,
     /// What the configuration names and cannot be run, listed among the clients.
     left_out: Vec<Presence>,

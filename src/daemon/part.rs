@@ -80,7 +80,7 @@ impl Part {
         parts
     }
 
-    /// The board whose task it is.
+    /// The board, if this part is a board's task.
     pub fn board(&self) -> Option<&BoardName> {
         match self {
             Self::Board(name, _) | Self::FarBoard(name, _) => Some(name),
@@ -88,7 +88,7 @@ impl Part {
         }
     }
 
-    /// Whether one of these parts takes over what it does: its clients stay at the board.
+    /// Whether one of these parts continues what it does, so that its clients keep their places at the board.
     pub fn goes_on_in(&self, wanted: &[Self]) -> bool {
         let Self::Lichess(mine) = self else {
             return false;

@@ -1,4 +1,4 @@
-//! Takes the ports that are listened at.
+//! Opens the ports to listen at.
 
 use std::{io, net::SocketAddr, time::Duration};
 
@@ -14,7 +14,7 @@ use crate::{net::door::Listen, transport::tcp::bound_buffers};
 /// How often an address that is about to be free is tried.
 const AGAIN: Duration = Duration::from_millis(50);
 
-/// Takes a port that is not one of those `taken`; none if it is off. `wanted`: where that is, if it was looked up.
+/// Opens a port that is not one of those `taken`; `None` if it is off. `wanted` has its addresses, if they were looked up.
 pub(super) async fn bind(
     what: &Service,
     listen: &Listen,
@@ -57,7 +57,7 @@ pub(super) async fn bind(
     Ok(Some((listener, taken)))
 }
 
-/// A new listener at the first of these addresses that can be had, which one that was let go may still have for a moment.
+/// A new listener at the first free one of these addresses. A listener that was let go may still hold one for a moment.
 async fn fresh(
     addresses: &[SocketAddr],
     port: Option<u16>,

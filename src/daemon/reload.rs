@@ -32,7 +32,7 @@ impl Daemon {
     /// has changed keeps its clients.
     ///
     /// # Errors
-    /// [`StartError`] if a new port cannot be had; nothing has changed then.
+    /// [`StartError`] if a new port cannot be opened; nothing has changed then.
     pub async fn reload(&mut self, config: &Config) -> Result<(), StartError> {
         if config.state.path() != self.store.path() {
             warn!(
@@ -51,7 +51,7 @@ impl Daemon {
         let (new, places) = self.with_ports(new, &freed).await?;
         let boards = self.running.iter().map(|running| &running.part);
         let (before, after) = (boards_in(boards), boards_in(&wanted));
-        // The old ones need theirs until they have stopped, the new ones from when they start.
+        // The old boards need their memory until they have stopped, the new ones from when they start.
         self.limit_memory(before.max(after));
         let keeps_games = |(part, _): &(Part, _)| matches!(part, Part::Games(..));
         if let (Some(path), true) = (config.games.folder(), new.iter().any(keeps_games)) {
@@ -77,7 +77,7 @@ impl Daemon {
             self.sessions.drop_left();
         }
         self.bring_in(new, stopped, &config.order).await;
-        // What two names could mean may have stayed open for one.
+        // A listener may have stayed open because the name of a part could mean its address.
         self.inherited.close_others(&[], &self.served()).await;
         self.limit_memory(after);
         Ok(())
@@ -108,7 +108,7 @@ impl Daemon {
         }
     }
 
-    /// Names the player and where games are kept, to parts that go on.
+    /// Tells parts that go on the name of the player, and where games are saved.
     fn name(&self, games: &GamesConfig) {
         let player = TagText::text(games.player.as_ref());
         self.kept.send_replace(web::SavedGames {
@@ -123,8 +123,8 @@ impl Daemon {
         });
     }
 
-    /// Takes the ports of new parts; one of those that are about to be freed is taken later: `None`. Returns also where
-    /// they want to listen.
+    /// Opens the ports of new parts; a port that is about to be freed is opened later: `None`. Also returns where the parts want
+    /// to listen.
     async fn with_ports(
         &self,
         new: Vec<Part>,
@@ -134,7 +134,7 @@ impl Daemon {
         let mut taken = self.served();
         let found = Wanted::by_all(&new).await;
         for (part, wanted) in new.into_iter().zip(found) {
-            // One whose name cannot be looked up is tried, and refused, before anything stops.
+            // A part whose name cannot be looked up is tried, and refused, before anything stops.
             let is_freed =
                 |wanted: &Wanted| wanted.is_known() && freed.iter().any(|at| wanted.overlaps(*at));
             let port = if wanted.as_ref().is_some_and(is_freed) {
@@ -151,7 +151,7 @@ impl Daemon {
         Ok((with, places))
     }
 
-    /// The socket unit does not have a port that a part is about to take.
+    /// Checks that the socket unit does not have the port that this part is about to take.
     fn is_free_for(&self, part: &Part, wanted: Option<&Wanted>) -> Result<(), StartError> {
         let (Some((what, listen)), Some(wanted)) = (part.listens(), wanted) else {
             return Ok(());
@@ -166,7 +166,7 @@ impl Daemon {
         }
     }
 
-    /// Takes the port of a part, if it has one, unless it is one of those `taken`.
+    /// Opens the port of a part, if it has one, unless it is one of those `taken`.
     async fn port(
         &self,
         part: &Part,
@@ -217,7 +217,7 @@ impl Daemon {
             running.board = self.board(&running.part, before, running.stop.clone());
             self.running.push(running);
         }
-        // In the order of the file; those of others come last.
+        // In the order of the file; those of another `BoardBridge` come last.
         let boards = self
             .running
             .iter()

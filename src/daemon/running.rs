@@ -28,7 +28,7 @@ pub(super) struct Running {
     pub board: Option<Board>,
     /// The port it has taken.
     pub port: Option<(Service, SocketAddr)>,
-    /// The clients that it is by itself, and their boards.
+    /// The clients that this part itself is, and their boards.
     pub clients: Vec<(ClientId, BoardHandle)>,
 }
 

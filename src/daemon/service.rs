@@ -17,7 +17,7 @@ pub enum Service {
     WhitePawn(BoardName),
     /// The event stream.
     Status,
-    /// The API.
+    /// The page and the API.
     Web,
     /// Pages such as lichess.org's.
     LiveChess,
@@ -36,10 +36,10 @@ impl fmt::Display for Service {
     }
 }
 
-/// Why the daemon cannot start.
+/// Why the daemon cannot start, or cannot change to another configuration.
 #[derive(Debug, Error)]
 pub enum StartError {
-    /// A port cannot be had.
+    /// A port cannot be opened.
     #[error("{what} cannot listen at {address}: {}", listen_hint(.what, .source))]
     Listen {
         /// Which port.

@@ -76,7 +76,7 @@ impl Sessions {
         sessions
     }
 
-    /// That of an app: what it kept before the restart, or nothing.
+    /// The session of an app: what it kept before the restart, or nothing.
     pub fn app(
         &mut self,
         store: &Store,
@@ -87,7 +87,7 @@ impl Sessions {
         kept.unwrap_or_else(|| Restored::read(store, Kind::App, &name))
     }
 
-    /// That of a link.
+    /// The session of a link.
     pub fn link(
         &mut self,
         store: &Store,
@@ -98,7 +98,7 @@ impl Sessions {
         kept.unwrap_or_else(|| Restored::read(store, Kind::Link, &name))
     }
 
-    /// That of an opponent.
+    /// The session of an opponent.
     pub fn opponent(
         &mut self,
         store: &Store,
@@ -109,7 +109,7 @@ impl Sessions {
         kept.unwrap_or_else(|| Restored::read(store, Kind::Opponent, &name))
     }
 
-    /// That of a game on Lichess.
+    /// The session of a game on Lichess.
     pub fn lichess(
         &mut self,
         store: &Store,
@@ -120,12 +120,12 @@ impl Sessions {
         kept.unwrap_or_else(|| Restored::read(store, Kind::Lichess, &name))
     }
 
-    /// Where a game on Lichess is left at a reload, and found after it.
+    /// Where the Lichess task leaves its game at a reload, for its successor.
     pub fn left(&self) -> lichess::server::Left {
         self.left.clone()
     }
 
-    /// The saved value belongs to another board or server.
+    /// Drops that game: it belongs to another board or server.
     pub fn drop_left(&self) {
         *self.left.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }

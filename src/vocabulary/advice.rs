@@ -83,8 +83,8 @@ impl Advice {
         matches!((self, other), (Self::Misplaced(_), Self::Misplaced(_))) || self == other
     }
 
-    /// In one line, with the list of what to do. What matters comes first, as some programs show 50 characters; details to
-    /// look up come last.
+    /// In one line, with the list of what to do. What matters comes first, because some programs show only 50 characters; details
+    /// to look up come last.
     pub fn with(&self, list: &str) -> String {
         match self {
             Self::NewGame if list.is_empty() => {

@@ -47,8 +47,8 @@ pub enum Command {
         /// The client.
         client: ClientId,
     },
-    /// The client has taken this move as the hand's answer to its target. It is given its answer with the snapshot in which that
-    /// is first seen, unless it only analyses; until it says this, or says anything else, that may be undone.
+    /// The client has taken this move as the hand's answer to its target. The snapshot that first shows the answer already
+    /// counts it as taken, unless the client only analyses; if the client says anything else instead of this, that is undone.
     Answered {
         /// The client.
         client: ClientId,

@@ -19,7 +19,7 @@ const FIFTY: u32 = 100;
 /// Characters shown of a text that is not an end.
 const MAX_SHOWN: usize = 40;
 
-/// The authority by which a game is over.
+/// Who decided that a game is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Judge {
@@ -63,7 +63,7 @@ pub enum Reason {
     NoStart,
     /// A player broke the rules of the server.
     Cheat,
-    /// The server does not say, or in a word that is not known here.
+    /// The server does not say why, or in a word that is not known here.
     Unknown,
 }
 
@@ -176,7 +176,7 @@ impl GameEnd {
         format!("{} {}", self.reason.word(), self.outcome)
     }
 
-    /// What older versions kept and recorded: the result was in the word, or, for mate, in the position.
+    /// Reads what older versions kept and recorded: the result followed from the word or, for mate, from the position.
     fn of_old(word: &str) -> Option<Self> {
         Some(match word {
             "white-resigned" => Self::resigned(Color::White),

@@ -127,7 +127,7 @@ pub enum Event {
         /// The clients that wait for it.
         wait: Vec<ClientName>,
     },
-    /// A client is active, or no longer.
+    /// A client did something, or was refused something.
     Client {
         /// The client.
         client: ClientName,
@@ -183,7 +183,7 @@ pub fn rounded(time: Duration) -> f64 {
 }
 
 impl Event {
-    /// Whether it has no readable content.
+    /// Whether it says nothing: empty advice or guidance.
     pub fn is_blank(&self) -> bool {
         match self {
             Self::Advice { text } => text.is_empty(),

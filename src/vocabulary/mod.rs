@@ -1,5 +1,5 @@
-//! The types that all modules share: names, channels, reports, events, snapshots, commands. They know chess, but no
-//! other module.
+//! The types that all modules share: names, channels, reports, events, snapshots, commands. They know chess, and how values are
+//! saved as text, but no other module.
 //!
 //! A driver turns bytes into a [`Reported`], the board's core finds the legal move and publishes it as an [`Event`]
 //! with the [`Snapshot`] after it; front-ends answer with [`Command`]s.

@@ -38,8 +38,8 @@ pub struct ClientPlace {
 /// How long a hand has to mend what it did, unless configured: time to see the mistake and to put the piece back.
 pub const CORRECTION_WAIT: Duration = Duration::from_secs(3);
 
-/// The game that is played on a board that holds one and is led to another: the one it is led to, unless the hand has
-/// played on from there. What stands on the board may lag behind it, or be an old game.
+/// The game in play on a board that holds one game and is led to another: the target, unless the hand has played on from there.
+/// What stands on the board may lag behind it, or be an old game.
 pub fn played<'a>(held: &'a Game, target: Option<&'a Game>) -> &'a Game {
     target
         .filter(|target| !held.continues(target))
@@ -63,7 +63,7 @@ pub struct Snapshot {
     pub game: Arc<Game>,
     /// Whether that game is known for certain.
     pub sure: bool,
-    /// Whether it was when the daemon ended, and nothing has been heard of the board since.
+    /// Whether it was known when the daemon ended, and nothing has been heard of the board since.
     pub remembered: bool,
     /// The game it is led to, while a client has the board.
     pub target: Option<Arc<Game>>,

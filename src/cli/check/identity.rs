@@ -11,7 +11,7 @@ use crate::system::access::{self, HOMES};
 
 /// Where the service may write: `StateDirectory=` in `systemd/boardbridge.service`.
 pub const STATE: &str = "/var/lib/boardbridge";
-/// It is there where systemd runs the machine (`sd_booted(3)`).
+/// This folder exists where systemd runs the machine (`sd_booted(3)`).
 const BOOTED: &str = "/run/systemd/system";
 /// The unit, where packages and people put it.
 const UNITS: [&str; 3] = [
@@ -47,7 +47,7 @@ pub fn is_for_service() -> bool {
     geteuid().is_root() && Path::new(BOOTED).is_dir() && has_unit()
 }
 
-/// As whom.
+/// The user as whom `check` tries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Identity {
     /// The user who has called.
@@ -136,11 +136,11 @@ impl fmt::Display for Identity {
     }
 }
 
-/// The words of a key of the unit: those that it has as packaged, and what changes to it say.
+/// The values of a key of the unit: as it is packaged, and then as its drop-ins change it.
 fn drop_in(key: &str, packaged: &[&str]) -> Vec<String> {
     let files = fs::read_dir(DROP_INS).into_iter().flatten().flatten();
     let mut files: Vec<PathBuf> = files.map(|file| file.path()).collect();
-    // In this order systemd reads them.
+    // systemd reads them in this order.
     files.sort();
     let texts = files
         .iter()
@@ -157,7 +157,7 @@ fn changed(key: &str, packaged: &[&str], text: &str) -> Vec<String> {
             Some((name, value)) if name.trim() == key => {
                 let found = unquoted(value);
                 if found.is_empty() {
-                    // Takes back what was said before.
+                    // An empty value resets the key.
                     words.clear();
                 }
                 // `-`: it may be missing; `+`: below the root folder of the unit.

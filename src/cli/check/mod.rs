@@ -53,7 +53,7 @@ const PROBLEM: &str = "  problem  ";
 const UNLIMITED: &str = "  note     engines may take all the memory: the kernel limits none here. On Raspberry Pi OS, add \
                          cgroup_enable=memory to the line in /boot/firmware/cmdline.txt, and restart the Pi\n";
 
-/// A variable of the environment, as the daemon would find it: root's is the service's, where there is one.
+/// An environment variable as the daemon would find it: for root, the value that the service has, if there is a service.
 pub fn variable(name: &str) -> Option<OsString> {
     let service = || {
         let is_its = name == "STATE_DIRECTORY" && identity::is_for_service();
@@ -381,7 +381,7 @@ fn serial(
         let held = holders.of_file(path);
         let held = held.map(|holder| Outcome::Note(format!("{port} is in use now by {holder}")));
         let barred = barred(port, identity.is_service()).into_iter();
-        // Which of them runs the daemon is known of the service alone.
+        // Only of the service is it certain that it runs the daemon.
         let barred = barred.map(if identity.is_service() {
             Outcome::Problem
         } else {

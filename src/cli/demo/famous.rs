@@ -72,7 +72,7 @@ impl Programme {
         }
     }
 
-    /// The next game is on.
+    /// Turns to the next game.
     pub fn turn_the_page(&self) {
         self.now.fetch_add(1, Ordering::Relaxed);
     }

@@ -1,4 +1,4 @@
-//! What the hand at a simulated board does: what a person would who reads what the board waits for.
+//! The hand at a simulated board: it does what a person would who follows the board's advice.
 
 use std::{sync::Arc, time::Duration};
 
@@ -175,7 +175,7 @@ impl Player {
         }
     }
 
-    /// The action may not be enough, or not be finished: waits for a sign of it, but not for ever.
+    /// Waits for an effect of the action, for a limited time: it may not be enough, or not be finished.
     async fn looks(&self, patience: Duration) {
         let mut feed = self.board.feed();
         let before = self.board.state();

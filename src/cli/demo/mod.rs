@@ -219,7 +219,7 @@ pub fn draws() -> bool {
     io::stdout().is_terminal() && env::var_os("TERM").is_some_and(|term| term != "dumb")
 }
 
-/// The link and the engine make way for any program that awaits a move at their board.
+/// Makes the link and the engine give way to any program that waits for their board.
 async fn gives_way(board: BoardHandle) {
     let mut feed = board.feed();
     loop {
@@ -235,7 +235,7 @@ async fn gives_way(board: BoardHandle) {
                 return;
             }
         }
-        // Stating its game again ends it: the program may not have asked for a move yet.
+        // When the link states its game again, it gives way no longer: the program may not have the board by then.
         sleep(GIVES_WAY).await;
     }
 }

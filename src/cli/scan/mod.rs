@@ -175,7 +175,7 @@ fn bluetooth(
         writeln!(output, "# {shown} at {}{signal}{perhaps}", device.address)?;
         writeln!(output, "[boards.{table}]")?;
         writeln!(output, "kind = \"{}\"", make.kind)?;
-        // A string of JSON is one of TOML.
+        // A JSON string is a valid TOML string.
         let name = escaped_json(&Value::from(name.as_str()).to_string());
         writeln!(output, "ble = {{ name = {name}{by} }}\n")?;
     }
@@ -272,7 +272,7 @@ async fn held(daemon: &str) -> Vec<Held> {
 async fn probed(output: &mut impl Write, ports: &[Port]) -> io::Result<Vec<Finding>> {
     writeln!(output, "# Asking what is at the serial ports…")?;
     output.flush()?;
-    // Its clones know when it is closed again; only then it is opened at another speed.
+    // The clones of a `SerialPort` know when it is closed: only then it is opened at another speed.
     let lines = ports.iter().take(MAX_PORTS);
     let lines = lines.map(|port| SerialPort::new(port.path.display().to_string(), 0));
     let lines: Vec<SerialPort> = lines.collect();

@@ -27,8 +27,8 @@ use text::Text;
 
 /// The longest line read, in bytes: the longest possible game, in three notations, has about 100 kB.
 pub const MAX_LINE: u64 = 1024 * 1024;
-/// A daemon sends its state at once, but while the service restarts its port is open and silent, as the relay's `GREETING_WAIT` says:
-/// anything that is silent for this long is something else.
+/// How long the first line may take. While the service restarts, its port is open and silent (see the relay's `GREETING_WAIT`);
+/// whatever is silent for longer is something else.
 pub const FIRST_WAIT: Duration = Duration::from_secs(15);
 
 /// After this silence the other end is asked what it is.

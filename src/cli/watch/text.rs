@@ -267,7 +267,7 @@ fn client(line: &Value) -> String {
             let why = line["why"]
                 .as_str()
                 .map(|why| format!("cannot connect: {why}"));
-            // A link is of the daemon itself: it has no connection to lose.
+            // A link is part of the daemon: it has no connection to lose.
             let is_here = word(line, "kind") == "link" && why.is_none();
             let how = if is_here { "linked" } else { "away" };
             let away = (!since.is_empty()).then(|| format!("{how} since {since}"));

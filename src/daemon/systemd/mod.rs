@@ -14,10 +14,10 @@ use tokio::task::JoinSet;
 pub use self::{notify::Notify, sockets::inherited, watchdog::watch};
 use super::Daemon;
 
-/// systemd, as far as it asks to be told.
+/// systemd, if it wants to be notified.
 pub(super) struct Manager {
     notify: Notify,
-    /// What is told it from time to time.
+    /// Tasks that notify it from time to time.
     _tasks: JoinSet<()>,
 }
 

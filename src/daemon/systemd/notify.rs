@@ -79,7 +79,7 @@ impl Notify {
         })))
     }
 
-    /// Whether somebody is told.
+    /// Whether there is a systemd to notify.
     pub fn is_heard(&self) -> bool {
         self.0.is_some()
     }
@@ -119,7 +119,7 @@ impl Notify {
         }
     }
 
-    /// Sends it, with these descriptors. Waits for a socket that is full, but never on the thread.
+    /// Sends this text, with these descriptors. Waits while the socket is full, without blocking the thread.
     async fn send_with(&self, text: &str, passed: &[BorrowedFd<'_>]) {
         let Some(manager) = &self.0 else {
             return;

@@ -10,13 +10,13 @@ use crate::{daemon::Inherited, system::cgroup::Cgroup};
 
 /// The name of the socket for GUIs, `FileDescriptorName` in `boardbridge.socket`.
 const UCI: &str = "uci";
-/// Sockets that are taken: those that systemd may keep for the unit (`FileDescriptorStoreMax`), and the socket unit's.
+/// Sockets accepted at most: those that systemd may keep for the unit (`FileDescriptorStoreMax`), and the socket unit's.
 const MAX_SOCKETS: usize = 256 + 1;
 
 /// The listeners and the control group that systemd passed. Must be called once, before there are threads: it changes the environment.
 pub fn inherited() -> Inherited {
     let mut inherited = Inherited::new(Notify::from_env(), Cgroup::of_service());
-    // Without it they are meant for another process.
+    // Otherwise they are meant for another process.
     let ours = env::var("LISTEN_PID").is_ok_and(|pid| pid == std::process::id().to_string());
     let count = env::var("LISTEN_FDS").map(|count| count.parse::<usize>());
     if !ours || !matches!(count, Ok(Ok(1..))) {

@@ -24,7 +24,7 @@ use crate::{daemon::Health, vocabulary::BoardName};
 /// The boards are asked this many times in the time that systemd grants; each has as long to answer as passes between two
 /// questions. So a proof is two thirds of that time old at most.
 const ROUNDS: u32 = 3;
-/// The loop may rest for this many rounds before the thread says so: one is the wait for the boards' answers.
+/// The loop may be silent for this many rounds before the watching thread logs it: waiting for the boards may take one of them.
 const PATIENCE: u32 = 2;
 
 /// The interval in which systemd expects a notification, if its watchdog is on (`WATCHDOG_USEC`).
@@ -48,7 +48,7 @@ pub async fn watch(notify: Notify, limit: Duration, health: Health) {
     }
     let mut missed: Vec<BoardName> = Vec::new();
     loop {
-        // A full channel has one that was not read yet.
+        // If the channel is full, the last sign has not been read yet.
         let _ = turns.try_send(());
         let silent = health.silent(round).await;
         for board in silent.iter().filter(|board| !missed.contains(board)) {
