@@ -16,7 +16,7 @@ pub(super) fn all(config: &Config) -> Vec<Problem> {
 /// A use of something that only one can have: what, the key that says so, and who has it.
 type Use<T> = (T, String, String);
 
-/// A problem, made by `problem` from the thing and who has it, for each that another has already.
+/// A problem for each thing that an earlier use already has; `problem` words it from the thing and its earlier user.
 fn taken<T>(
     uses: impl IntoIterator<Item = Use<T>>,
     same: impl Fn(&T, &T) -> bool,

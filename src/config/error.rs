@@ -46,9 +46,9 @@ impl ConfigError {
         Self::Wrong(lines)
     }
 
-    /// The first line that is not UTF-8; where that may be Latin-1, it is shown as that.
+    /// The error for the first line that is not UTF-8, which is shown as Latin-1.
     pub(super) fn not_utf8(file: &Path, bytes: &[u8], good: usize) -> Self {
-        // UTF-16, and what is no text at all.
+        // UTF-16, or no text at all.
         if bytes.contains(&0) {
             let source = io::ErrorKind::InvalidData.into();
             let file = file.to_owned();

@@ -84,7 +84,7 @@ impl Config {
         Self::load_with(file, |variable| std::env::var_os(variable))
     }
 
-    /// The same, with folders left out where these variables of the environment have them.
+    /// The same; these variables of the environment name the folders that the file leaves out.
     ///
     /// # Errors
     /// Every mistake, with its place and what would be right.
@@ -144,8 +144,8 @@ impl Config {
         problems
     }
 
-    /// Takes out what names a board that is not there: one missing board keeps no other from playing. `known`: whether a
-    /// board with this name exists, even one with mistakes.
+    /// Removes entries that name a missing board, so that the other boards can be played. `known`: whether a board with this
+    /// name exists, even one with mistakes.
     fn leave_out(&mut self, known: impl Fn(&BoardName) -> bool) -> Vec<Problem> {
         let mut left_out = Vec::new();
         let mut has = |key: String, board: &BoardName| {

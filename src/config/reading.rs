@@ -1,6 +1,6 @@
 //! Reads the whole configuration despite mistakes, so that all of them are reported at once.
 //!
-//! serde stops at the first of a section. So each mistake is named and taken out, and the rest of the section is read again.
+//! serde stops at the first mistake of a section. So each one is named and taken out, and the rest of the section is read again.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -184,7 +184,7 @@ impl Reader<'_> {
         given.remove(name)
     }
 
-    /// Reads a table that has no number, without what is wrong in it.
+    /// Reads a table that is not repeatable, without its mistakes.
     fn single<T>(&mut self, place: &[&str], value: Value, read: Read<T>) -> Option<T> {
         if matches!(value, Value::Array(..)) {
             let head = place.join(".");

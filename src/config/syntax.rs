@@ -12,8 +12,8 @@ const TWICE: &str = "duplicate key";
 
 /// What could be read of a text.
 pub(super) struct Mended {
-    /// The text without its unreadable parts, with the same line numbers; only if the rest can be checked, where everything
-    /// missing is a mistake of its own.
+    /// The text without its unreadable parts, with the same line numbers; `None` if what is left out would count as missing and
+    /// so cause mistakes of its own.
     pub document: Option<Document>,
     /// The lines with mistakes, from 1, and the problems.
     pub mistakes: Vec<(usize, String)>,
@@ -149,7 +149,7 @@ const STEPS: [(Step, &str); 4] = [
 const SPACES: [char; 6] = [
     '\u{a0}', '\u{202f}', '\u{2007}', '\u{2009}', '\u{3000}', '\u{feff}',
 ];
-/// What they make of a quote.
+/// Characters that they use as quotes.
 const QUOTES: [char; 13] = [
     '“', '”', '„', '‟', '‘', '’', '‚', '‛', '«', '»', '″', '′', '`',
 ];
@@ -175,7 +175,7 @@ fn repaired(line: &str) -> Option<(String, String)> {
         let mut wrong = Vec::new();
         for (step, why) in (0..STEPS.len()).filter(chosen).map(|at| STEPS[at]) {
             let done = step(&text);
-            // Without effect it is another choice.
+            // A step without effect belongs to another choice.
             wrong.extend((done != text).then_some(why));
             text = done;
         }

@@ -118,7 +118,7 @@ pub(super) fn missing(name: &str) -> String {
     format!("is missing: for instance {example}")
 }
 
-/// What stands there.
+/// The value that was found, in words.
 fn stands(found: &Actual) -> String {
     match found {
         Actual::Bool(value) => value.to_string(),

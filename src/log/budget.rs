@@ -196,7 +196,7 @@ impl Credits {
         verdict
     }
 
-    /// The account charged for this origin: its own, as long as there is room.
+    /// The origin to charge: this one, as long as there is room, else one that many share.
     fn room_for(&mut self, now: Instant, origin: Origin) -> Origin {
         if self.by.len() >= MAX_ORIGINS && !self.by.contains_key(&origin) {
             self.by.retain(|_, credit| {

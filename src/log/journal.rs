@@ -1,9 +1,9 @@
 //! The log as entries of systemd's journal, with fields: `journalctl BOARD=citrine` shows one board,
 //! `journalctl CLIENT=192.168.1.20:40110` one program.
 //!
-//! The protocol is a datagram of lines `FIELD=value` (<https://systemd.io/JOURNAL_NATIVE_PROTOCOL>). The ready-made layer for it
-//! gives span fields names of its own, writes every line unescaped and has no budget; so this is our own, of the same
-//! lines that go to standard error.
+//! The protocol is a datagram of lines `FIELD=value` (<https://systemd.io/JOURNAL_NATIVE_PROTOCOL>). The existing `tracing` layer
+//! for it renames the fields of spans, escapes nothing and has no budget; so this is our own, with the same lines that go to
+//! standard error.
 
 use std::{
     env,
@@ -110,7 +110,7 @@ pub(super) fn takes(to: &impl AsFd, wait: Option<Duration>) -> io::Result<()> {
     let mut polled = [PollFd::new(to.as_fd(), PollFlags::POLLOUT)];
     match poll(&mut polled, wait) {
         Ok(0) => Err(io::ErrorKind::WouldBlock.into()),
-        // What a signal has cut short is tried again by writing.
+        // After a signal the caller simply tries to write again.
         Ok(_) | Err(Errno::EINTR) => Ok(()),
         Err(error) => Err(error.into()),
     }

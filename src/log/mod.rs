@@ -49,7 +49,7 @@ pub const MAX_LINE: usize = 4096;
 pub struct Log(Queue<Outlet>);
 
 impl Log {
-    /// A log in which nothing is but what is said there.
+    /// A log that has no lines but those given to [`Self::say`].
     pub fn of_words() -> Self {
         Self(Queue::new(Outlet::Stderr))
     }
@@ -75,7 +75,7 @@ impl Drop for Log {
     }
 }
 
-/// Starts logging. A second call starts another log, in which nothing is but what is said there.
+/// Starts logging. A second call returns another log, which has no lines but those given to [`Log::say`].
 pub fn init() -> Log {
     init_at("info")
 }
@@ -158,7 +158,7 @@ struct Lines<T> {
 }
 
 impl<T> Lines<T> {
-    /// One of our own lines.
+    /// Logs a warning of the log itself.
     fn warn(&self, text: &dyn Display) {
         self.queue.push(self.queue.sink().warning(text));
     }

@@ -21,7 +21,7 @@ use super::{
 };
 use crate::text::escape::escaped;
 
-/// What a pipe takes without waiting if it takes anything (`PIPE_BUF`, pipe(7)), in bytes.
+/// Bytes that a pipe takes without waiting if it takes any (`PIPE_BUF`, pipe(7)).
 const AT_ONCE: usize = 4096;
 
 /// Where the log goes.
@@ -36,11 +36,11 @@ pub enum Outlet {
 /// A line of the log.
 #[derive(Debug)]
 pub struct Line {
-    /// How bad it is.
+    /// Its level.
     pub level: Level,
     /// As it goes to standard error, with its line break.
     pub text: String,
-    /// What belongs to it in the journal.
+    /// Its fields in the journal.
     pub(super) fields: Fields,
 }
 
@@ -50,7 +50,7 @@ impl Outlet {
         matches!(self, Self::Journal(_))
     }
 
-    /// A warning of our own.
+    /// A warning of the log itself.
     pub fn warning(&self, text: &dyn Display) -> Line {
         self.line(Level::WARN, &text.to_string())
     }
@@ -171,8 +171,8 @@ impl Sink for Output {
     }
 }
 
-/// Writes a text; with a limit to the `wait`, in pieces that the reader takes at once. What it does not take of a line that has
-/// begun is left out.
+/// Writes a text. With a limited `wait`, it is written in pieces that the reader takes at once, and what the reader does not take
+/// of a line that has begun is left out.
 fn in_pieces(
     text: &str,
     wait: Option<Duration>,

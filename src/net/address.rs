@@ -8,7 +8,7 @@ use thiserror::Error;
 /// An address to connect to, for an example.
 const EXAMPLE: &str = "127.0.0.1:9700";
 
-/// Why a text is not `HOST:PORT`. Each is said of the text: it …
+/// Why a text is not `HOST:PORT`. Each message continues a sentence about the text.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Malformed {
     /// `http://…`
@@ -108,7 +108,7 @@ pub fn meant(text: &str, usual: &str) -> String {
     };
     let port = if is_port(port) { port } else { usual_port };
     let meant = match host {
-        // What many programs call every network.
+        // Many programs write `*` for all networks.
         "*" => format!("0.0.0.0:{port}"),
         _ if is_bare(host) => format!("[{host}]:{port}"),
         _ => format!("{host}:{port}"),
@@ -120,7 +120,7 @@ pub fn meant(text: &str, usual: &str) -> String {
     }
 }
 
-/// The address of a host that is an address, or a name that every machine has for itself.
+/// The IP address of a host that is an address or `localhost`.
 pub fn ip(host: &str) -> Option<IpAddr> {
     if host.eq_ignore_ascii_case("localhost") {
         return Some(Ipv4Addr::LOCALHOST.into());

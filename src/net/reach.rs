@@ -36,7 +36,7 @@ impl Wanted {
         }
     }
 
-    /// Where it is unless the configuration says otherwise.
+    /// Its default address.
     fn usual(self) -> &'static str {
         match self {
             Self::Uci => DEFAULT_UCI,
@@ -51,7 +51,7 @@ impl Wanted {
         usual.rsplit(':').next().unwrap_or(usual)
     }
 
-    /// The default address.
+    /// Where clients of this port connect: its key in the configuration, and its default port.
     fn place(self) -> String {
         let what = match self {
             Self::Uci => "chess programs connect",

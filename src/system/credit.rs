@@ -55,7 +55,7 @@ impl Credit {
         spent.is_some_and(|spent| self.wait(now, spent).is_none())
     }
 
-    /// Until when nothing should be spent by someone who may owe so much; `None` if it may be now.
+    /// When something may be spent again by someone who may owe this much; `None` if it may be now.
     pub fn waits_until(&self, now: Instant, owed: u64) -> Option<Instant> {
         let spent = self.allowance.at_once.saturating_add(owed);
         now.checked_add(self.wait(now, spent)?)

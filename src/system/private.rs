@@ -19,14 +19,14 @@ pub fn create_folder(path: &Path) -> io::Result<()> {
     builder.recursive(true).create(path)
 }
 
-/// A file that these options create is for its owner alone.
+/// A file that is created with these options may be read and written by its owner alone.
 pub fn file(options: &mut OpenOptions) -> &mut OpenOptions {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
     options
 }
 
-/// Takes a file that others may read or write from them. One that is missing, or another user's, stays as it is.
+/// Takes away the access that others have to a file. A missing file, or another user's, stays as it is.
 pub fn close_to_others(path: &Path) {
     #[cfg(unix)]
     {

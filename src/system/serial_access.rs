@@ -24,13 +24,13 @@ struct Facts<'a> {
     user: &'a str,
     /// Whether this process may open it.
     may: bool,
-    /// Whether that is what the service may.
+    /// Whether this process has the service's rights.
     as_service: bool,
     /// Whether the user is in the group, even if only since the last login.
     member: bool,
 }
 
-/// Says so if this is there, but no serial port.
+/// The message about a path that exists but is not a serial port.
 pub fn no_port(port: &str) -> Option<String> {
     let there = fs::metadata(port).ok()?;
     let device = there.file_type().is_char_device();
@@ -39,7 +39,7 @@ pub fn no_port(port: &str) -> Option<String> {
 }
 
 /// Reports which of this user and the service may not open a port, and what to do: one text each. `as_service`: this
-/// process has what the service has.
+/// process has the service's rights.
 pub fn barred(port: &str, as_service: bool) -> Vec<String> {
     let Ok(there) = fs::metadata(port) else {
         return Vec::new();

@@ -45,7 +45,7 @@ enum Notation {
     Json,
 }
 
-/// Escapes everything written through it, but for what [`is_plain`].
+/// Escapes everything written through it that is not [plain](is_plain).
 #[derive(Debug)]
 pub struct Escaping<'w, W>(pub &'w mut W);
 
@@ -63,7 +63,7 @@ pub fn escaped(text: &str) -> String {
     escaped
 }
 
-/// JSON on one line, escaped likewise: it says the same. JSON allows no characters below a space in a text.
+/// Escapes a line of JSON, in JSON's own notation: its meaning stays the same.
 pub fn escaped_json(line: &str) -> String {
     let mut escaped = String::with_capacity(line.len());
     // Writing to a string does not fail.

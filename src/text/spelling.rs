@@ -1,10 +1,9 @@
 //! Finds what a mistyped word may mean.
 
-/// From this similarity on (Jaro-Winkler, 0 to 1) a word counts as another one mistyped, such as `usi` for `uci`.
-/// Few words of three letters are less similar.
+/// The least similarity (Jaro-Winkler, 0 to 1) of a word to the one that was meant: that of `usi` and `uci` is a little higher.
 const LIKE: f64 = 0.77;
 
-/// Those that contain this word, else the most similar one, else those that share a part with it.
+/// The known words that contain this one, else the most similar one, else those that share a part with it.
 pub fn like<'k>(name: &str, known: &[&'k str]) -> Vec<&'k str> {
     let name = name.to_ascii_lowercase().replace([' ', '_'], "-");
     let parts = |word: &str| -> Vec<String> {

@@ -26,7 +26,7 @@ pub fn checked<'de, D: Deserializer<'de>>(
     }
 }
 
-/// The problem with a path that begins with `~`, which a shell knows and a file does not.
+/// The problem with a path that begins with `~`, which only a shell expands.
 pub fn from_home(path: &Path) -> Option<String> {
     let rest = path.to_str()?.strip_prefix('~')?;
     let home = std::env::var("HOME").unwrap_or_else(|_| "/home/anna".to_owned());

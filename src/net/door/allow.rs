@@ -30,7 +30,7 @@ pub enum Allow {
 /// A text is not a network.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum NotANetwork {
-    /// It has no such form.
+    /// It does not have the form of a network.
     #[error(
         "`{0}` is not a network: write for instance \"192.168.1.0/24\", or the address of one machine"
     )]

@@ -23,7 +23,7 @@ pub enum Listen {
 }
 
 impl Listen {
-    /// What the configuration should have for it.
+    /// The expected value, for error messages.
     pub(crate) const RIGHT: &str = "an address and a port, such as \"127.0.0.1:9670\"";
 
     /// Listen there.
