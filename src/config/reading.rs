@@ -27,7 +27,7 @@ use crate::{
 
 /// The ways to a board or an app: each is a table.
 const WAYS: [&str; 4] = ["serial", "ble", "tcp", "rfcomm"];
-/// The keys of which a Bluetooth board has one.
+/// The keys that name a Bluetooth board: it has one of them.
 const ADDRESSES: [&str; 2] = ["name", "address"];
 /// The mark that editors on Windows put before a text.
 const BYTE_ORDER_MARK: char = '\u{feff}';

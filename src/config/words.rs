@@ -36,7 +36,7 @@ pub(super) fn key(path: &[String]) -> String {
     }
 }
 
-/// The problem if `found` is in the place of something else.
+/// The message that a value is not of the right form.
 pub(super) fn unfit(found: &Actual, right: &str) -> String {
     let right = match right {
         "a string" => "a text in quotes",

@@ -1,4 +1,4 @@
-//! What systemd gives us: listeners that outlive us (the socket unit's, and ours, which it keeps while we restart), and a
+//! What systemd gives us: listeners that outlive us (the socket unit's, and ours, which systemd keeps while we restart), and a
 //! control group of our own.
 
 use std::{

@@ -69,7 +69,7 @@ pub struct Daemon {
     store: Store,
     /// The name of the player at the boards, if it is configured.
     player: watch::Sender<Option<String>>,
-    /// The games that are kept, for the page.
+    /// Where games are saved, for the page.
     kept: watch::Sender<web::SavedGames>,
     /// What apps, links, opponents and the Lichess account kept through a restart, until they start.
     sessions: Sessions,

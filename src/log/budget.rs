@@ -140,7 +140,7 @@ impl Credit {
         }
     }
 
-    /// What was left out, if the origin is heard again.
+    /// What was left out, if the origin may log again.
     fn resumes(&mut self, now: Instant) -> Option<(u64, u64)> {
         self.earn(now);
         self.left_out.take_if(|_| self.bytes >= RESUMES)

@@ -121,7 +121,7 @@ pub(super) fn takes(to: &impl AsFd, wait: Option<Duration>) -> io::Result<()> {
 pub(super) struct Fields(Vec<(&'static str, String)>);
 
 impl Fields {
-    /// Those of an event; what it does not say itself comes from its spans, the inner ones first.
+    /// The fields of an event; those that it lacks come from its spans, the inner ones first.
     pub fn of<'a, S: for<'s> LookupSpan<'s> + 'a>(
         event: &Event<'_>,
         spans: impl Iterator<Item = tracing_subscriber::registry::SpanRef<'a, S>>,

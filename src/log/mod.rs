@@ -152,7 +152,7 @@ fn field(writer: &mut Writer<'_>, field: &Field, value: &dyn Debug) -> fmt::Resu
 struct Lines<T> {
     format: Format<Full, T>,
     budget: Budget,
-    /// No limit at debug level: there, everything is wanted.
+    /// Whether lines are limited: at debug level everything is wanted.
     bounded: bool,
     queue: Queue<Outlet>,
 }

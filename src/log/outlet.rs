@@ -133,7 +133,7 @@ impl Output {
 
             use tokio::{io::Interest, net::unix::pipe::Sender};
 
-            // Nothing is written through it: the output stays blocking, as other processes may share it.
+            // Nothing is written through it: the output stays blocking, because other processes may share it.
             let output = stdout().as_fd().try_clone_to_owned();
             if let Ok(output) = output.and_then(Sender::from_owned_fd_unchecked)
                 && output.ready(Interest::ERROR).await.is_ok()

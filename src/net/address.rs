@@ -82,7 +82,7 @@ pub fn is_address(text: &str) -> bool {
 /// Checks that a text is `HOST:PORT`.
 ///
 /// # Errors
-/// What is wrong, with an address like the `usual` one for an example.
+/// The mistake, with an example address made from the `usual` one.
 pub fn checked(text: &str, usual: &str) -> Result<(), String> {
     split(text).map(drop).map_err(|wrong| {
         let meant = meant(text, usual);

@@ -66,7 +66,7 @@ struct Seat {
 #[derive(Debug)]
 struct Joined {
     name: Arc<str>,
-    /// Who joined it earlier has a lower number.
+    /// A connection that joined earlier has a lower number.
     order: u64,
 }
 

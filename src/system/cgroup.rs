@@ -20,9 +20,9 @@ use tracing::{debug, info};
 const ROOT: &str = "/sys/fs/cgroup";
 /// The daemon's subgroup.
 const OURS: &str = "daemon";
-/// What the names of the engines' subgroups begin with.
+/// The beginning of the names of the engines' subgroups.
 const ENGINE: &str = "engine-";
-/// What a process writes itself into to enter a group.
+/// The file of a group into which a process writes itself to enter it.
 const PROCESSES: &str = "cgroup.procs";
 /// Threads of the daemon: one serves everything, others wait for ports, files and names.
 pub const MAX_THREADS: u32 = 32;

@@ -1,4 +1,4 @@
-//! A budget that refills with time: so much at once, and so much a second. It may be overdrawn; then the next wait is
+//! A budget that refills with time: an amount at once, and an amount per second. It may be overdrawn; then the next wait is
 //! longer.
 
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ pub struct Allowance {
 }
 
 impl Allowance {
-    /// How long it takes until so much has come back.
+    /// How long it takes until this amount has come back.
     fn time_for(self, amount: u64) -> Duration {
         let micros = u128::from(amount) * 1_000_000 / u128::from(self.per_second.max(1));
         Duration::from_micros(u64::try_from(micros).unwrap_or(u64::MAX))
@@ -29,7 +29,7 @@ pub struct Credit {
 }
 
 impl Credit {
-    /// All of this is left.
+    /// A credit with the whole allowance.
     pub fn new(allowance: Allowance) -> Self {
         Self {
             allowance,
@@ -37,19 +37,19 @@ impl Credit {
         }
     }
 
-    /// Spends so much, whether or not it is left.
+    /// Spends this amount, whether or not it is left.
     pub fn spend(&mut self, now: Instant, amount: u64) {
         let from = self.full_at.map_or(now, |at| at.max(now));
         self.full_at = from.checked_add(self.allowance.time_for(amount));
     }
 
-    /// Gives so much of what was spent back.
+    /// Gives this amount back, which was spent before.
     pub fn give_back(&mut self, amount: u64) {
         let full_at = |at: Instant| at.checked_sub(self.allowance.time_for(amount));
         self.full_at = self.full_at.and_then(full_at);
     }
 
-    /// Whether so much is left.
+    /// Whether this amount is left.
     pub fn has(&self, now: Instant, amount: u64) -> bool {
         let spent = self.allowance.at_once.checked_sub(amount);
         spent.is_some_and(|spent| self.wait(now, spent).is_none())

@@ -17,7 +17,7 @@ pub mod span {
     use crate::text::toml_value::text;
 
     /// # Errors
-    /// Those of the serializer.
+    /// The errors of the serializer.
     pub fn serialize<S: Serializer>(span: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(&humantime::format_duration(*span))
     }

@@ -1,4 +1,4 @@
-//! What others say, before it reaches a terminal: names from a server, a board, a phone or the air, lines of a program.
+//! Escapes what others say before it reaches a terminal: names from a server, a board, a phone or the air, lines of a program.
 //!
 //! A terminal obeys control characters, and shows what follows a sign of writing direction in another order than it is: such
 //! characters, and those that have no width, are escaped. It is done once, where text leaves the program: by the log, by

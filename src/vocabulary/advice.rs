@@ -78,7 +78,7 @@ const TO_THE_START: &str = "put the pieces on their starting squares";
 pub const SET_UP: &str = "set up the position";
 
 impl Advice {
-    /// Whether both ask for the same task, of which part may have been done meanwhile.
+    /// Whether both ask for the same task, even if part of it was done in between.
     pub fn is_same_task(&self, other: &Self) -> bool {
         matches!((self, other), (Self::Misplaced(_), Self::Misplaced(_))) || self == other
     }

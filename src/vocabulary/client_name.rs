@@ -8,15 +8,15 @@ use std::{
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// What stands before an app's kind of connection, and a bracket after it.
+/// The text before an app's kind of connection; a bracket follows it.
 const APP: &str = "the WhitePawn app (";
-/// What stands before the board of a link.
+/// The text before the board of a link.
 const LINK: &str = "the link with ";
-/// What stands before the name of an engine.
+/// The text before the name of an engine.
 const ENGINE: &str = "the engine ";
-/// A game on Lichess.
+/// The text for a game on Lichess.
 const LICHESS: &str = "Lichess";
-/// What stands before the address of a client of `LiveChess`.
+/// The text before the address of a client of `LiveChess`.
 const LIVECHESS: &str = "LiveChess at ";
 
 /// A client's name in messages.

@@ -101,7 +101,7 @@ pub enum Command {
         /// How it ended.
         end: GameEnd,
     },
-    /// The clients that have the board are put out, as an owner asks.
+    /// The owner puts out the clients that have the board.
     PutOut,
     /// The client no longer needs the board.
     Release {

@@ -1,4 +1,4 @@
-//! How a game ended, and who said so: some boards and apps show this, and the rules of chess alone do not decide it.
+//! How a game ended, and who decided it: some boards and apps show this, and the rules of chess alone do not decide it.
 
 use std::{fmt, str::FromStr};
 

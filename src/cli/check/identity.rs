@@ -67,7 +67,7 @@ impl Identity {
         Self::User(access::user())
     }
 
-    /// Root becomes what the service is, where there is one, for the rest of this process.
+    /// Makes root the service's user, where there is a service, for the rest of this process.
     pub fn settle() -> Self {
         let this_user = Self::user();
         if !is_for_service() {

@@ -102,7 +102,7 @@ impl Here {
         }
     }
 
-    /// Root becomes what the service is, where there is one, for the rest of this process.
+    /// Makes root the service's user, where there is a service, for the rest of this process.
     #[must_use]
     pub fn for_service(mut self) -> Self {
         self.identity = Identity::settle();
@@ -304,7 +304,7 @@ pub fn describe(config: &Config, file: &Path, here: Here, engines: &str) -> Stri
     format!("{} {verdict}\n{text}", file.display())
 }
 
-/// What became of a try, as a line.
+/// The outcome of a try, as a line.
 fn told(name: &str, outcome: Outcome) -> String {
     match outcome {
         Outcome::Works => String::new(),
@@ -362,7 +362,7 @@ fn is_of_user(config: &Config) -> bool {
     env::var_os("STATE_DIRECTORY").is_none() && default.is_some_and(below)
 }
 
-/// Lines about a serial port that is missing, is none, is used twice, or may not be opened.
+/// Lines about a serial port that is missing, is no serial port, is used twice, or may not be opened.
 fn serial(
     name: &BoardName,
     serial: Option<&SerialConfig>,

@@ -14,7 +14,7 @@ use crate::{
     system::holders::{Holder, Holders},
 };
 
-/// What became of a try.
+/// The outcome of a try.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It works.
@@ -36,7 +36,7 @@ pub struct Listeners<'a> {
 }
 
 impl<'a> Listeners<'a> {
-    /// Nothing is listened at yet.
+    /// No address was tried yet.
     pub fn new(identity: &'a Identity, holders: &'a Holders, running: bool) -> Self {
         Self {
             identity,

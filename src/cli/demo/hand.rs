@@ -46,9 +46,9 @@ enum Deed {
     Move(Option<shakmaty::Move>),
     /// It sets the pieces up as the board waits for them.
     SetUp(Box<Game>),
-    /// It puts the pieces on their starting squares, as the board waits for it.
+    /// It puts the pieces on their starting squares, because the board waits for that.
     ToStart,
-    /// The same, for the next game.
+    /// It does so for the next game.
     NextGame,
 }
 

@@ -223,7 +223,7 @@ fn linked_game(state: &Snapshot) -> Option<(&Game, Option<GameEnd>)> {
     }
 }
 
-/// A piece in one column; both colours have the filled form, for the terminal draws them in their colours.
+/// A piece in one column. Both colours have the filled form, because the terminal draws them in their colours.
 fn glyph(piece: Piece) -> char {
     match piece.role {
         Role::Pawn => '♟',

@@ -57,7 +57,7 @@ pub struct Out {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Way {
-    /// It is to be sent.
+    /// It has to be sent.
     Waits,
     /// It is being sent.
     Sending,

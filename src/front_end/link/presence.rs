@@ -36,7 +36,7 @@ pub(super) struct Presence {
     yielded: bool,
 }
 
-/// What survives a restart: a board that was there is taken for one that has not been heard of yet.
+/// What survives a restart. After it, no board has been heard of yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Absence {
     /// The other player was told that the board is away.

@@ -32,7 +32,7 @@ const SOURCE: &str = "BoardBridge";
 pub enum Action {
     /// Send this message.
     Say(String),
-    /// This client should have its board: an earlier one from the same machine gives way.
+    /// Give this client its board: an earlier client from the same machine makes room.
     Takes(BoardName, ClientId),
     /// Send a command to a board.
     Ask(BoardName, Command),

@@ -51,7 +51,7 @@ impl Watching {
         })
     }
 
-    /// Waits until something has happened, of which there may be lines. Cancel safe.
+    /// Waits until something has happened that may make lines. Cancel safe.
     pub async fn more(&mut self) {
         tokio::select! {
             () = self.boards.next() => self.begin_again(),

@@ -89,7 +89,7 @@ struct ArchivedGame {
     put_back: bool,
     /// It was read from its file, and has not continued yet.
     found: bool,
-    /// It is to be written though it is running and has a file.
+    /// A write is due, although the game is running and has a file.
     due: bool,
 }
 
@@ -178,7 +178,7 @@ pub struct Archive {
     board: BoardName,
     heading: Heading,
     every_move: bool,
-    /// The last one is, or was last, on the board; the one before may come back to it.
+    /// The last game is, or was last, on the board; the one before it may return there.
     games: VecDeque<ArchivedGame>,
     /// The last game and target processed.
     seen: Option<(Arc<Game>, Option<Arc<Game>>)>,

@@ -22,7 +22,7 @@ pub struct GamesConfig {
     pub site: Option<TagText>,
     /// The name of the player at the board.
     pub player: Option<TagText>,
-    /// Whether the file of a running game has every move at once, for a viewer that follows it.
+    /// Whether each move of a running game is written at once, for a viewer that follows the file.
     pub every_move: bool,
 }
 

@@ -269,7 +269,7 @@ impl Seat {
         board.place(self.client(), self.number())
     }
 
-    /// The same, for a board that has a new snapshot.
+    /// As [`Self::place`], for a board that has a new snapshot.
     pub fn look<'b>(&mut self, board: &'b Snapshot) -> Option<&'b ClientPlace> {
         let place = self.place(board)?;
         if place.joined || !board.holders.is_empty() {

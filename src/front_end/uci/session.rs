@@ -705,7 +705,7 @@ impl GuiConversation {
     }
 }
 
-/// What the hand has played, as a line of play. Scid shows none without a score.
+/// What the hand has played, as an `info … pv` line. Scid shows no line without a score.
 fn line_of(moves: &[String]) -> String {
     format!(
         "info depth {} score cp 0 pv {}",

@@ -1,6 +1,6 @@
 //! `/api/v1/boards/NAME/ready` and the other buttons: what the player says.
 //!
-//! It goes to the opponent where a front-end plays against the hand, otherwise to the board, for the program that has it.
+//! The opponent receives it where a front-end plays against the hand, otherwise the board, for the program that has it.
 
 use std::sync::Arc;
 
@@ -112,7 +112,7 @@ fn holders(board: &BoardHandle) -> Result<Vec<ClientId>, Wrong> {
     Ok(holders)
 }
 
-/// No opponent can be told from here.
+/// The error if no opponent at this board can be told anything from here.
 fn not_here(board: &BoardHandle) -> Wrong {
     let (name, state) = (&board.name, board.state());
     Wrong::not_now(if state.holders.is_empty() {

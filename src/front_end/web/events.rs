@@ -15,7 +15,7 @@ pub const HEARTBEAT: Duration = Duration::from_secs(15);
 
 /// What a page gets first: how long it waits, in milliseconds, before it connects again.
 const RETRY: &str = "retry: 1000\n\n";
-/// A heartbeat. It is an event, for a script does not see comments.
+/// A heartbeat. It is an event, because a script does not see comments.
 const ALIVE: &str = "event: alive\ndata: 1\n\n";
 
 /// Everything that happens, beginning with the current state. Each line is made when the one before it has been sent: a page

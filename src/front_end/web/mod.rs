@@ -1,5 +1,5 @@
-//! The page and the API: JSON over HTTP, for the page, for commands such as `boardbridge release` and for programs of
-//! others. `docs/api.md` describes it.
+//! The page and the API: JSON over HTTP, for the page, for commands such as `boardbridge release` and for other programs.
+//! `docs/api.md` describes it.
 //!
 //! `guard` looks at every request first; `about`, `boards`, `buttons`, `events`, `games`, `lichess` and `live` have the
 //! answers; `answer` is their form, also of errors; `page` has the files of the page.

@@ -109,7 +109,7 @@ pub struct SavedApp {
     /// The app's seat at the board.
     #[serde(flatten)]
     pub seat: SavedSeat,
-    /// It was connected.
+    /// Whether the app was connected.
     present: bool,
     /// The address of the app, if it came over the network.
     #[serde(default)]

@@ -1,7 +1,7 @@
 //! The networks that this machine's own IPv6 addresses are in, on the links it is connected to.
 //!
 //! At home these are global: each machine has an address of the internet, with the network in its first 64 bits. They are
-//! read anew each time, for a provider may change them overnight.
+//! read again each time, because a provider may change them overnight.
 
 use std::{fs, net::Ipv6Addr};
 

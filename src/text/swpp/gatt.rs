@@ -18,7 +18,7 @@ pub struct LongUuid(pub Uuid);
 
 /// Digits of a short UUID, of 16 bits and of 32 (Bluetooth Core Specification, volume 3, part B, 2.5.1).
 const SHORT_UUIDS: [usize; 2] = [4, 8];
-/// What a short UUID is the beginning of (the same chapter).
+/// The UUID that a short one is the beginning of (the same chapter).
 const BASE_UUID: u128 = 0x0000_0000_0000_1000_8000_0080_5f9b_34fb;
 
 fn read_uuid(text: &str) -> Option<Uuid> {

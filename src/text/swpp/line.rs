@@ -17,7 +17,7 @@ const QUOTED: usize = 40;
 /// A line that is not a message, and what would be one.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum LineError {
-    /// Not one of the six types: ignored, as later versions may have more.
+    /// Not one of the six types: ignored, because later versions may have more.
     #[error("`{0}` is an unknown type of message")]
     UnknownType(String),
     /// One or no character: the app's own parser jams on that.

@@ -80,7 +80,7 @@ pub enum Action {
 /// The state of the connection.
 #[derive(Debug)]
 enum Link {
-    /// Not connected; the next attempt is due then.
+    /// Not connected, until the next attempt at this time.
     Down { again: Instant },
     /// An attempt is under way.
     Trying,
@@ -363,7 +363,7 @@ impl RelayConversation {
         }
     }
 
-    /// The boards that the daemon has, for a GUI whose list of options does not have them.
+    /// The names of the daemon's boards, for a GUI that was introduced without them.
     fn boards(&self) -> String {
         let head = format!("option name {BOARD} ");
         let option = self

@@ -59,7 +59,7 @@ enum End {
     Overrun,
     /// The front-end has closed the stream.
     Closed,
-    /// It writes, but does not listen.
+    /// It writes without having subscribed to notifications.
     Deaf,
     /// Bluetooth does not keep up, or does not answer.
     Stuck,
@@ -252,7 +252,7 @@ async fn ended(adapter: &Adapter, address: Address, link: &Link) -> End {
         () = link.end.cancelled() => End::Unsubscribed,
         end = left(adapter, address) => end,
     };
-    // Before the stream ends.
+    // Noted before the stream ends, whose reader looks at it.
     let all_sent = !link.sending.load(Ordering::Relaxed);
     link.ended
         .store(end != End::Lost && all_sent, Ordering::Relaxed);

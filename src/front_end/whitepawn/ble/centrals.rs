@@ -55,7 +55,7 @@ enum Known {
     },
     /// Its connection is ending; until that is done it may not write.
     Closing,
-    /// It has a link, and may begin again: the token reports that.
+    /// It has a link but no connection; the token is cancelled when a connection begins again.
     Idle(CancellationToken),
 }
 
