@@ -423,7 +423,7 @@ def every_button(folder: Path) -> None:
             buttons = page.driver.find_elements(By.CSS_SELECTOR, selector)
             if control == "nobody":
                 assert not any(button.is_enabled() for button in buttons)
-                assert "switched off" in page.text("#board-far .reason")
+                assert "Control is off" in page.text("#board-far .reason")
             else:
                 for saying in SAYINGS:
                     answer = page.press("far", saying)
