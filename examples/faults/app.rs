@@ -31,8 +31,8 @@ async fn call(place: &Place) -> Call {
     }
 }
 
-/// The move after these plies as the app sends it.
-fn written(script: &[UciMove], plies: usize) -> String {
+/// The move after these plies as a message.
+fn written(command: &str, script: &[UciMove], plies: usize) -> String {
     let mut game = Game::standard();
     for m in &script[..plies] {
         if let Ok(m) = m.to_move(game.position()) {
@@ -45,7 +45,13 @@ fn written(script: &[UciMove], plies: usize) -> String {
         _ => None,
     };
     let text = castles.map_or_else(|| script[plies].to_string(), str::to_owned);
-    format!("MA{text:>5}")
+    format!("{command}{text:>5}")
+}
+
+/// Whether the app complains that it was told the last move once more.
+fn is_last_again(seat: &Seat, complaint: &str) -> bool {
+    let (_, plies, script) = seat.game();
+    plies > 0 && complaint.contains(&written("MB", &script, plies - 1))
 }
 
 /// Plays for ever.
@@ -67,6 +73,7 @@ pub async fn play(seat: Arc<Seat>, place: Place) {
                         begun = false;
                     }
                 }
+                Seen::Fault(what) if is_last_again(&seat, &what) && seat.hears_again() => {}
                 Seen::Fault(what) => seat.wrong(&format!("the app: {what}")),
                 Seen::Disconnected
                 | Seen::GaveUp
@@ -111,7 +118,7 @@ pub async fn play(seat: Arc<Seat>, place: Place) {
                     sent = Some((number, plies));
                 } else if !seat.is_hands(plies) && let Some(made) = seat.is_unheard() {
                     seat.sends_again(made);
-                    call.order(Order::Raw(written(&script, plies)));
+                    call.order(Order::Raw(written("MA", &script, plies)));
                 }
             }
         }

@@ -23,7 +23,7 @@ pub struct Row {
     pub doubled: u32,
     /// Games that did not go on.
     pub games: u32,
-    /// Moves on their way when the fault came, which the player made again.
+    /// Moves on their way when the fault came, which the player made again or the app was told again.
     pub again: u32,
     /// Home-made boards that were told their whole game again.
     pub rebuilt: u32,
@@ -120,6 +120,11 @@ impl Score {
         !in_flight
     }
 
+    /// A move came twice that was on its way when a fault came.
+    pub fn told_again(&self) {
+        self.row(|row| row.again += 1);
+    }
+
     /// A move came twice, or was never made.
     pub fn doubled(&self) {
         self.row(|row| row.doubled += 1);
@@ -211,7 +216,7 @@ impl Score {
             ]);
         }
         text + &format!(
-            "{} moves in {} games. Made again: moves within {} ms of a fault, or during it, that had not arrived.\n",
+            "{} moves in {} games. Made again: moves within {} ms of a fault, or during it, that had not arrived, or were told to an app\nagain because nobody could know that they had.\n",
             now.plies,
             now.games,
             IN_FLIGHT.as_millis()

@@ -71,6 +71,8 @@ struct State {
     at: Vec<Option<usize>>,
     /// When the move after `plies` was made.
     made: Option<Instant>,
+    /// When the front-end heard the last move of a hand.
+    heard: Option<Instant>,
     /// When each hand may act next.
     next: Vec<Instant>,
     /// When the game last moved.
@@ -149,6 +151,7 @@ impl Seat {
                 plies: 0,
                 at: vec![Some(0); boards],
                 made: None,
+                heard: None,
                 // The daemon greets its boards first.
                 next: vec![now + START; boards],
                 moved: now,
@@ -322,12 +325,25 @@ impl Seat {
         // The hand began to make it; the move before it has been settled then.
         let made = state.made.is_some() && self.plays(0, plies, state.script.len());
         if made && wanted.is_some_and(|wanted| wanted == m) {
+            state.heard = Some(Instant::now());
             self.settle(&mut state, plies + 1);
             return Heard::Right;
         }
         drop(state);
         self.wrong(&format!("{m} came, and no hand had made it"));
         Heard::Wrong
+    }
+
+    /// The front-end was told its last move once more. Returns whether it came when a fault did, so that nobody could tell the daemon
+    /// that it had: counted with the moves that were made again.
+    pub fn hears_again(&self) -> bool {
+        let heard = self.state().heard;
+        let in_flight = heard.is_some_and(|heard| self.score.in_flight(heard));
+        if in_flight {
+            self.note("heard it again");
+            self.score.told_again();
+        }
+        in_flight
     }
 
     /// The next game begins, at the front-end.
