@@ -8,7 +8,7 @@ use shakmaty::Position;
 use super::held_game::{Certainty, Held};
 use crate::{
     chess::game::{Game, is_chess960_castling},
-    driver::{Capabilities, Step},
+    driver::{Profile, Step},
     vocabulary::Beginning,
 };
 
@@ -40,12 +40,16 @@ pub struct Circumstances {
     pub forgotten: bool,
     /// The target's next move was sent to the board before the link was lost, and may have been made there.
     pub sent: bool,
+    /// What the board senses that the start position and the target's would cost, if it does ([`set_up_cost`]).
+    ///
+    /// [`set_up_cost`]: crate::driver::Driver::set_up_cost
+    pub sensed_costs: Option<(usize, usize)>,
     /// The opponent and the hand's colour in the target's game, if it begins from the start.
     pub beginning: Beginning,
 }
 
 /// The next step from `held` toward `target`.
-pub fn plan(held: &Held, target: &Game, board: Capabilities, given: Circumstances) -> Plan {
+pub fn plan(held: &Held, target: &Game, board: Profile, given: Circumstances) -> Plan {
     if let Some(plies) = given.stands.filter(|_| held.certainty() == Certainty::Lost) {
         return Plan::Do(if plies == 0 && target.is_standard() {
             Step::NewGame(given.beginning)
@@ -55,10 +59,14 @@ pub fn plan(held: &Held, target: &Game, board: Capabilities, given: Circumstance
     }
     let game = held.game();
     // A board that reports moves only does not say whether it received a new game, so it is told of every one.
-    let restart = given.new_game && board.tells_moves_only && target.is_standard();
+    let restart = given.new_game && board.tells_moves_only() && target.is_standard();
     let known = held.certainty() == Certainty::Sure && !held.is_misplaced();
     let known = known && !given.afresh && !restart;
-    let set_up = board.set_up_cost.filter(|_| !given.set_up_refused);
+    let (new_game_cost, set_up_cost) = match (given.sensed_costs, board.set_up_cost()) {
+        (Some((new_game, set_up)), Some(_)) => (new_game, Some(set_up)),
+        (_, usual) => (board.new_game_cost(), usual),
+    };
+    let set_up = set_up_cost.filter(|_| !given.set_up_refused);
     let mut ways: Vec<(usize, Step)> = Vec::with_capacity(3);
     if let Some(common) = game.common_plies(target).filter(|_| known) {
         let back = game.len() - common;
@@ -70,12 +78,14 @@ pub fn plan(held: &Held, target: &Game, board: Capabilities, given: Circumstance
             // No move is shown or taken back.
         } else if let Some(last) = game.last().filter(|_| back > 0) {
             // A board takes back only moves of its own record, which begins at its last set-up.
-            if board.take_back && !given.new_game && (common >= held.base() || !board.keeps_record)
+            if board.takes_back()
+                && !given.new_game
+                && (common >= held.base() || !board.keeps_record())
             {
                 ways.push((back + forward, Step::TakeBack(last)));
             }
         } else if let Some(&next) = target.moves().get(common)
-            && (board.castles_anyhow || !is_chess960_castling(next))
+            && (board.castles_anyhow() || !is_chess960_castling(next))
         {
             ways.push((forward, Step::Show(next)));
         }
@@ -85,10 +95,7 @@ pub fn plan(held: &Held, target: &Game, board: Capabilities, given: Circumstance
     let has_begun = given.forgotten || game.common_plies(target).is_some_and(begun);
     let interrupted = !given.new_game && has_begun;
     if target.is_standard() && (target.is_empty() || !interrupted) {
-        ways.push((
-            board.new_game_cost + target.len(),
-            Step::NewGame(given.beginning),
-        ));
+        ways.push((new_game_cost + target.len(), Step::NewGame(given.beginning)));
     }
     if let Some(cost) = set_up {
         // A position given piece by piece has no en-passant square: the double step is shown after it.
@@ -111,28 +118,8 @@ mod tests {
     use super::*;
     use crate::vocabulary::Opponent;
 
-    const CITRINE: Capabilities = Capabilities {
-        take_back: true,
-        set_up_cost: Some(12),
-        new_game_cost: 6,
-        tells_game: true,
-        moves_itself: false,
-        sees_squares: false,
-        castles_anyhow: false,
-        keeps_record: true,
-        tells_moves_only: false,
-    };
-    const UCB: Capabilities = Capabilities {
-        take_back: false,
-        set_up_cost: Some(5),
-        new_game_cost: 3,
-        tells_game: false,
-        moves_itself: false,
-        sees_squares: false,
-        castles_anyhow: false,
-        keeps_record: true,
-        tells_moves_only: false,
-    };
+    const CITRINE: Profile = Profile::Listed;
+    const UCB: Profile = Profile::Unlisted;
 
     const BEGIN: Plan = Plan::Do(Step::NewGame(Beginning {
         opponent: Opponent::Engine,
@@ -153,7 +140,7 @@ mod tests {
         held
     }
 
-    fn next(held: &Held, target: &str, board: Capabilities) -> Plan {
+    fn next(held: &Held, target: &str, board: Profile) -> Plan {
         let target = game(target);
         let given = Circumstances {
             answered: held.by_hand_from() <= target.len(),

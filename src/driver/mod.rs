@@ -34,6 +34,7 @@ pub mod identity;
 pub mod neo;
 pub mod outbox;
 pub mod pacer;
+pub mod profile;
 pub mod registry;
 pub mod sensing;
 pub mod settings;
@@ -47,6 +48,7 @@ use std::time::Instant;
 
 use shakmaty::{Board, Chess, Color, Move};
 
+pub use self::profile::Profile;
 use crate::{
     chess::game::Game,
     vocabulary::{
@@ -143,36 +145,16 @@ pub enum StepFailure {
     Refused,
 }
 
-/// What a board can do, and what each action costs the player, in units of one shown move.
-///
-/// The costs select the cheapest way to a target: a set-up moves many pieces by hand, a shown move one.
-#[derive(Clone, Copy, Debug)]
-pub struct Capabilities {
-    /// The board can be told to take a move back.
-    pub take_back: bool,
-    /// The cost of giving the board a position, where that is possible.
-    pub set_up_cost: Option<usize>,
-    /// The cost of starting a new game.
-    pub new_game_cost: usize,
-    /// The board can be asked which game it holds ([`Driver::learn`]).
-    pub tells_game: bool,
-    /// The board moves the pieces itself.
-    pub moves_itself: bool,
-    /// The board sees which squares are occupied, and reports which are wrong while a position is set up.
-    pub sees_squares: bool,
-    /// The board can be shown castling in Chess960, where the king or the rook starts on an unusual square.
-    pub castles_anyhow: bool,
-    /// The board keeps its own record of the game, and can take back only moves in it.
-    pub keeps_record: bool,
-    /// The board reports moves and nothing else: neither that a mistake was corrected, nor that a position was set up
-    /// by hand. A move that cannot be played leaves its game unchanged.
-    pub tells_moves_only: bool,
-}
-
 /// One board's protocol. See the module documentation.
 pub trait Driver: Send {
-    /// What this board can do.
-    fn capabilities(&self) -> Capabilities;
+    /// What the core may expect of this board.
+    fn profile(&self) -> Profile;
+
+    /// What giving the board this placement of the pieces costs the player, in units of one shown move, if the board senses how
+    /// they stand now. Otherwise its [`Profile`] knows.
+    fn set_up_cost(&self, _board: &Board) -> Option<usize> {
+        None
+    }
 
     /// The link is up: begin talking.
     fn link_up(&mut self, now: Instant);
@@ -215,7 +197,7 @@ pub trait Driver: Send {
     /// Answers [`DriverEvent::AsksPosition`]. `new_to_board`: pieces may have to be moved by hand.
     fn tell_position(&mut self, now: Instant, position: &Chess, new_to_board: bool);
 
-    /// Asks the board which game it holds, if [`Capabilities::tells_game`].
+    /// Asks the board which game it holds, if it [answers](Profile::answers).
     fn learn(&mut self, now: Instant);
 
     /// Whether the board was asked for its game and has not answered yet: it may hold more than is known.
@@ -223,7 +205,7 @@ pub trait Driver: Send {
         false
     }
 
-    /// Asks the board which piece stands where, if [`Capabilities::tells_game`].
+    /// Asks the board which piece stands where, if it [answers](Profile::answers).
     fn look(&mut self, now: Instant);
 
     /// Takes the game that the board holds, as far as the core knows. Called whenever that may have changed; a board that does

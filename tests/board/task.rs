@@ -13,7 +13,7 @@ use boardbridge::{
     bus::{Bus, CAPACITY},
     chess::game::Game,
     driver::{
-        Capabilities, Driver, DriverEvent, Step,
+        Driver, DriverEvent, Profile, Step,
         ucb::{Settings, Ucb},
     },
     front_end::uci::server,
@@ -49,8 +49,8 @@ impl Driver for Faulty {
         }
         self.driver.received(now, channel, bytes);
     }
-    fn capabilities(&self) -> Capabilities {
-        self.driver.capabilities()
+    fn profile(&self) -> Profile {
+        self.driver.profile()
     }
     fn link_up(&mut self, now: Instant) {
         self.driver.link_up(now);

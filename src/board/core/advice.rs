@@ -63,7 +63,7 @@ impl Core {
             return None;
         }
         // A board that reports moves only does not report that a shown one was made.
-        let tells = !self.driver.capabilities().tells_moves_only;
+        let tells = !self.driver.profile().tells_moves_only();
         Some(Advice::Mistake {
             made,
             expected: self.shown().filter(|_| tells),
@@ -80,13 +80,13 @@ impl Core {
     /// Advice for making a shown move. A board that moves its own pieces asks the player for nothing, and one that does
     /// not see its squares cannot tell whether the move was made: the player may have made it long ago.
     fn make(&self) -> Option<Advice> {
-        let board = self.driver.capabilities();
-        let m = self.shown().filter(|_| !board.moves_itself)?;
+        let board = self.driver.profile();
+        let m = self.shown().filter(|_| !board.moves_itself())?;
         let held = self.held.game();
         let target = self.claims.target();
         let awaited = self.claims.awaiting() && target == Some(held);
         let is_last = target.is_none() || held.position().is_game_over();
-        Some(if !board.sees_squares && (awaited || is_last) {
+        Some(if !board.senses() && (awaited || is_last) {
             Advice::Shown { m, awaited }
         } else {
             Advice::Make(m)
@@ -112,7 +112,7 @@ impl Core {
                 made,
                 takes_back: self.claims.occasion().takes_back,
             }),
-            Some(m) => Some(Advice::Make(m)).filter(|_| !self.driver.capabilities().moves_itself),
+            Some(m) => Some(Advice::Make(m)).filter(|_| !self.driver.profile().moves_itself()),
             None => {
                 let sure = self.held.certainty() == Certainty::Sure;
                 // Not while the board is on its way to a position that the program has left.

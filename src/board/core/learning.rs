@@ -195,6 +195,6 @@ impl Core {
     /// Whether nothing is known of the game on a board that reports moves only: it was told of no new game, and the player has
     /// confirmed no position.
     pub(super) fn is_blank(&self) -> bool {
-        self.driver.capabilities().tells_moves_only && !self.held.is_known()
+        self.driver.profile().tells_moves_only() && !self.held.is_known()
     }
 }

@@ -207,7 +207,7 @@ impl Core {
             board: self.name.clone(),
             link: self.contact.state().clone(),
             id: self.contact.id(),
-            tells_all: !self.driver.capabilities().tells_moves_only,
+            tells_all: !self.driver.profile().tells_moves_only(),
             correction_wait: self.waits.correction_wait(),
             game: Arc::new(self.held.game().clone()),
             sure,

@@ -67,7 +67,7 @@ impl Core {
     /// Playing on from a position that the player had to set up confirms it. `true` if so.
     fn plays_on(&mut self, now: Instant, reported: Reported) -> bool {
         let promotion = self.claims.promotion();
-        let by_hand = self.leading.is_by_hand() && self.driver.capabilities().tells_moves_only;
+        let by_hand = self.leading.is_by_hand() && self.driver.profile().tells_moves_only();
         let target = self.claims.target().filter(|_| by_hand);
         let target = target.filter(|target| !self.is_others(target.turn()));
         let can = |target: &Game| reported.resolve(target.position(), promotion).is_some();
@@ -87,8 +87,8 @@ impl Core {
     }
 
     fn take(&self, reported: Reported, plays_on: bool) -> Take {
-        let board = self.driver.capabilities();
-        let moves_only = board.tells_moves_only;
+        let board = self.driver.profile();
+        let moves_only = board.tells_moves_only();
         let held = self.held.game();
         let legal = reported.resolve(held.position(), self.claims.promotion());
         if let Some((plies, m)) = self.current_step.sent()
@@ -104,7 +104,7 @@ impl Core {
         let unknown = !self.held.is_known();
         let doubtful = self.held.certainty() != Certainty::Sure && !moves_only;
         let doubtful = doubtful && !self.goes_on_unasked(reported);
-        if self.is_blank() || !board.tells_game && !board.sees_squares && (unknown || doubtful) {
+        if self.is_blank() || !board.answers() && !board.senses() && (unknown || doubtful) {
             return Take::Unplaced(if unknown {
                 "before any game"
             } else {
@@ -112,7 +112,7 @@ impl Core {
             });
         }
         // A game of which nothing is known yet does not begin with this move.
-        if self.held.certainty() == Certainty::Lost || board.tells_game && self.held.is_suspect() {
+        if self.held.certainty() == Certainty::Lost || board.answers() && self.held.is_suspect() {
             return Take::Asks;
         }
         let others = moves_only && !plays_on && self.is_others(held.turn());
@@ -132,9 +132,9 @@ impl Core {
     /// Whether no client has the board and this move begins a game from the start: it does not fit the known game, which is
     /// unknown, in doubt or over, or no piece stands where the move begins.
     fn begins(&self, reported: Reported) -> bool {
-        let board = self.driver.capabilities();
+        let board = self.driver.profile();
         // Other boards report their game or their squares.
-        let reports_moves = board.tells_moves_only || !board.tells_game && !board.sees_squares;
+        let reports_moves = board.tells_moves_only() || !board.answers() && !board.senses();
         let promotion = self.claims.promotion();
         let fits_start = reported
             .resolve(Game::standard().position(), promotion)
@@ -171,12 +171,12 @@ impl Core {
 
     /// The hand made this move, legal or not.
     fn played(&mut self, now: Instant, reported: Reported) {
-        let board = self.driver.capabilities();
+        let board = self.driver.profile();
         let before = self.held.clone();
         // The picture already asked for will show whether the game began where the list assumes.
-        let unproved = board.tells_game && self.held.is_unproved() && self.driver.is_asked();
+        let unproved = board.answers() && self.held.is_unproved() && self.driver.is_asked();
         // On a board that cannot be asked, a move that fits does not prove that none was missed.
-        let doubtful = !board.tells_game && self.held.certainty() == Certainty::Unsure;
+        let doubtful = !board.answers() && self.held.certainty() == Certainty::Unsure;
         let meaning = self.held.hand_moved(reported, self.claims.promotion());
         if unproved {
             self.held.disprove();
@@ -184,7 +184,7 @@ impl Core {
         if doubtful {
             self.held.doubt();
         }
-        if board.tells_moves_only && matches!(meaning, Meaning::Wrong | Meaning::Unexplained) {
+        if board.tells_moves_only() && matches!(meaning, Meaning::Wrong | Meaning::Unexplained) {
             self.held = before;
             self.refused(now, reported);
         } else {
@@ -296,7 +296,7 @@ impl Core {
 
     /// The hand made a move that cannot be played, or one that cannot be explained.
     fn hand_erred(&mut self, now: Instant, reported: Option<Reported>) {
-        if self.driver.capabilities().tells_game {
+        if self.driver.profile().answers() {
             // The board judges moves itself: something was missed, and it can be asked.
             self.held.doubt();
             self.driver.learn(now);

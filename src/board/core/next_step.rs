@@ -30,7 +30,7 @@ impl Core {
             // The kings may have been put back meanwhile.
             Standing::KingsUp if unsure => self.driver.learn(now),
             Standing::Led(_) if self.waits.waits() || !self.driver.takes_position() => {}
-            Standing::Led(_) if unsure && self.driver.capabilities().tells_game => {
+            Standing::Led(_) if unsure && self.driver.profile().answers() => {
                 self.driver.learn(now);
             }
             Standing::Led(target) => {
@@ -38,7 +38,7 @@ impl Core {
                 let plan = plan(
                     &self.held,
                     target,
-                    self.driver.capabilities(),
+                    self.driver.profile(),
                     self.circumstances(target),
                 );
                 let is_position = matches!(plan, Plan::Do(Step::SetUp(_) | Step::NewGame(_)));
@@ -54,7 +54,7 @@ impl Core {
     fn guess_from_squares(&mut self) {
         let start = Board::new();
         let lost = self.held.certainty() == Certainty::Lost;
-        if !self.driver.capabilities().sees_squares || self.held.is_known() && !lost {
+        if !self.driver.profile().senses() || self.held.is_known() && !lost {
             return;
         }
         if self.driver.stands_as(&start) {
@@ -79,7 +79,10 @@ impl Core {
     fn circumstances(&self, target: &Game) -> Circumstances {
         let beginning = self.claims.occasion().beginning(target.turn());
         let at_start = self.held.game().is_empty() && self.held.game().is_standard();
+        let cost = |board: &Board| self.driver.set_up_cost(board);
+        let sensed_costs = cost(&Board::new()).zip(cost(target.position().board()));
         Circumstances {
+            sensed_costs,
             answered: self.news_from() <= target.len(),
             new_game: self.leading.is_new_game(),
             afresh: at_start && target.is_standard() && !self.driver.knows_of(beginning),
@@ -155,15 +158,15 @@ impl Core {
     /// Whether the program continues the game that the board no longer holds, so that it must be given a position: the pieces
     /// may stand at the start or as before, and a position is right in both cases.
     pub(super) fn has_left(&self, target: &Game) -> bool {
-        let board = self.driver.capabilities();
-        let sets_up = board.set_up_cost.is_some() && !self.waits.refuses_set_ups();
+        let board = self.driver.profile();
+        let sets_up = board.set_up_cost().is_some() && !self.waits.refuses_set_ups();
         // A game that only begins the same way is another one.
         let goes_on = |before: &Game| {
             let common = target.common_plies(before).unwrap_or(0);
             common > 0 && common * 2 >= before.len()
         };
         sets_up
-            && !board.sees_squares
+            && !board.senses()
             && !self.leading.is_new_game()
             && self.leading.left().is_some_and(goes_on)
     }
@@ -191,7 +194,7 @@ impl Core {
         if before.is_empty() && before.is_standard() {
             return;
         }
-        if self.driver.capabilities().tells_game {
+        if self.driver.profile().answers() {
             // A board with its own memory can have lost that without any piece having moved.
             self.current_step.lose_wood();
         }

@@ -42,7 +42,7 @@ impl Core {
         }
         let following = match step {
             Step::Show(_) => None,
-            Step::TakeBack(_) if self.driver.capabilities().moves_itself => None,
+            Step::TakeBack(_) if self.driver.profile().moves_itself() => None,
             Step::TakeBack(m) => Some(Following {
                 advice: Advice::TakeBack(*m),
                 game: self
@@ -65,7 +65,7 @@ impl Core {
     /// How the pieces should stand once the hand has followed a step, on a board that does not itself report its
     /// progress.
     pub(super) fn asked_by(&self, step: &Step) -> Option<Board> {
-        if self.driver.capabilities().sees_squares {
+        if self.driver.profile().senses() {
             return None;
         }
         match step {
@@ -204,7 +204,7 @@ impl Core {
             self.held.doubt();
         }
         // What the board holds is asked at once; a step it did not take is retried later.
-        if self.driver.capabilities().tells_game && self.held.certainty() == Certainty::Unsure {
+        if self.driver.profile().answers() && self.held.certainty() == Certainty::Unsure {
             self.driver.learn(now);
         }
         self.waits.failed(now);

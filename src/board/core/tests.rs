@@ -16,7 +16,7 @@ use crate::{
     board::claims::LOOKS_ON,
     chess::game::{Game, uci},
     driver::{
-        Capabilities, Driver, DriverEvent, Step,
+        Driver, DriverEvent, Profile, Step,
         swpp::{Framing, MOVE_WAIT, Swpp},
         ucb,
     },
@@ -510,8 +510,8 @@ impl Driver for Follower {
         self.may_replace.store(may_replace, Ordering::Relaxed);
         self.board.follow(now, game, may_replace)
     }
-    fn capabilities(&self) -> Capabilities {
-        self.board.capabilities()
+    fn profile(&self) -> Profile {
+        self.board.profile()
     }
     fn link_up(&mut self, now: Instant) {
         self.board.link_up(now);

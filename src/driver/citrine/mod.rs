@@ -37,7 +37,7 @@ use self::{
     switches::{On, Throttle},
 };
 pub use self::{codec::KIND, identity::IDENTITY};
-use super::{Capabilities, Driver, DriverEvent, Step, StepFailure, pacer::Pacer, stranger};
+use super::{Driver, DriverEvent, Profile, Step, StepFailure, pacer::Pacer, stranger};
 use crate::{
     chess::game::{Game, uci},
     text::lines::{LINE_WAIT, Line, Lines, printable},
@@ -668,18 +668,8 @@ impl Citrine {
 }
 
 impl Driver for Citrine {
-    fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            take_back: true,
-            set_up_cost: Some(12),
-            new_game_cost: 6,
-            moves_itself: false,
-            sees_squares: false,
-            castles_anyhow: false,
-            keeps_record: true,
-            tells_moves_only: false,
-            tells_game: true,
-        }
+    fn profile(&self) -> Profile {
+        Profile::Listed
     }
 
     fn link_up(&mut self, now: Instant) {

@@ -44,7 +44,7 @@ use self::{
     task::{Driving, Interrupted, Motion},
 };
 use super::{
-    Capabilities, Driver, DriverEvent, Step, StepFailure,
+    Driver, DriverEvent, Profile, Step, StepFailure,
     outbox::{Outbox, Settled},
 };
 use crate::{
@@ -317,18 +317,9 @@ impl Neo {
 }
 
 impl Driver for Neo {
-    fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            take_back: true,
-            // Every piece by hand, against a few paths of the motor.
-            set_up_cost: Some(12),
-            new_game_cost: 8,
-            tells_game: true,
-            moves_itself: self.settings.motor,
-            sees_squares: true,
-            castles_anyhow: true,
-            keeps_record: false,
-            tells_moves_only: false,
+    fn profile(&self) -> Profile {
+        Profile::Squares {
+            motor: self.settings.motor,
         }
     }
 

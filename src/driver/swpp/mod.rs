@@ -29,7 +29,7 @@ use self::{
     memory::SavedSwpp,
 };
 use super::{
-    Capabilities, Driver, DriverEvent, Step, StepFailure,
+    Driver, DriverEvent, Profile, Step, StepFailure,
     outbox::{Outbox, Settled},
 };
 use crate::{
@@ -378,18 +378,8 @@ fn announcement(beginning: Beginning) -> Message {
 }
 
 impl Driver for Swpp {
-    fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            take_back: false,
-            set_up_cost: None,
-            new_game_cost: 3,
-            tells_game: true,
-            moves_itself: false,
-            sees_squares: false,
-            castles_anyhow: true,
-            keeps_record: true,
-            tells_moves_only: true,
-        }
+    fn profile(&self) -> Profile {
+        Profile::MovesOnly
     }
 
     fn link_up(&mut self, now: Instant) {

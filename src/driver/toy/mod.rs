@@ -12,7 +12,7 @@ use bytes::Bytes;
 use shakmaty::{Chess, uci::UciMove};
 
 pub use self::{identity::IDENTITY, settings::Settings};
-use super::{Capabilities, Driver, DriverEvent, Step};
+use super::{Driver, DriverEvent, Profile, Step};
 use crate::{
     chess::game::uci,
     text::lines::{Line, Lines, printable},
@@ -49,18 +49,8 @@ impl Toy {
 }
 
 impl Driver for Toy {
-    fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            take_back: false,
-            set_up_cost: None,
-            new_game_cost: 1,
-            tells_game: false,
-            moves_itself: false,
-            sees_squares: false,
-            castles_anyhow: false,
-            keeps_record: false,
-            tells_moves_only: true,
-        }
+    fn profile(&self) -> Profile {
+        Profile::Unlisted
     }
 
     fn link_up(&mut self, _now: Instant) {

@@ -23,7 +23,7 @@ use shakmaty::Chess;
 use self::codec::Message;
 pub use self::settings::{BAUD, Settings};
 pub use self::{codec::KIND, identity::IDENTITY};
-use super::{Capabilities, Driver, DriverEvent, Step, pacer::Pacer, stranger};
+use super::{Driver, DriverEvent, Profile, Step, pacer::Pacer, stranger};
 use crate::{
     text::lines::{LINE_WAIT, Line, Lines, printable},
     vocabulary::{Channel, Outgoing},
@@ -193,18 +193,8 @@ impl Ucb {
 }
 
 impl Driver for Ucb {
-    fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            take_back: false,
-            set_up_cost: Some(5),
-            new_game_cost: 3,
-            tells_game: false,
-            moves_itself: false,
-            sees_squares: false,
-            castles_anyhow: false,
-            keeps_record: true,
-            tells_moves_only: false,
-        }
+    fn profile(&self) -> Profile {
+        Profile::Unlisted
     }
 
     fn link_up(&mut self, now: Instant) {
