@@ -20,6 +20,7 @@ pub mod neo;
 pub mod outcome;
 pub mod peripheral;
 pub mod phone_radio;
+pub mod pieces;
 pub mod port;
 pub mod pty;
 pub mod radio;
@@ -141,6 +142,10 @@ pub enum Report {
     Announced(String),
     /// The program announced the end of the game, by this code.
     Ended(char),
+    /// The clock shows this text; empty: its times again.
+    Clock(String),
+    /// The board or its clock beeps.
+    Beeped,
 }
 
 impl fmt::Display for Report {
@@ -177,6 +182,9 @@ impl fmt::Display for Report {
             Self::Greeted(words) => write!(f, "greeted {words}"),
             Self::Announced(game) => write!(f, "announced {game}"),
             Self::Ended(code) => write!(f, "ended {code}"),
+            Self::Clock(text) if text.is_empty() => f.write_str("clock times"),
+            Self::Clock(text) => write!(f, "clock {text}"),
+            Self::Beeped => f.write_str("beeped"),
         }
     }
 }
