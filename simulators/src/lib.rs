@@ -12,6 +12,7 @@ pub mod air;
 pub mod bluez;
 pub mod citrine;
 mod clock;
+pub mod dgt;
 pub mod game;
 pub mod gesture;
 pub mod hand;
