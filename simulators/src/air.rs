@@ -510,12 +510,13 @@ fn characteristic(of: Characteristic, requests: &mpsc::Sender<Request>) -> local
     let Flags {
         read,
         write,
+        write_without_response,
         notify,
     } = flags;
     local::Characteristic {
         uuid,
         read: read.then(|| reader(uuid, requests.clone())),
-        write: write.then(|| writer(uuid, requests.clone())),
+        write: (write || write_without_response).then(|| writer(uuid, flags, requests.clone())),
         notify: notify.then(|| notifier(uuid, requests.clone())),
         ..local::Characteristic::default()
     }
@@ -536,9 +537,14 @@ fn reader(characteristic: Uuid, requests: mpsc::Sender<Request>) -> Characterist
     }
 }
 
-fn writer(characteristic: Uuid, requests: mpsc::Sender<Request>) -> CharacteristicWrite {
+fn writer(
+    characteristic: Uuid,
+    flags: Flags,
+    requests: mpsc::Sender<Request>,
+) -> CharacteristicWrite {
     CharacteristicWrite {
-        write: true,
+        write: flags.write,
+        write_without_response: flags.write_without_response,
         method: CharacteristicWriteMethod::Fun(Box::new(move |value, request| {
             if request.offset != 0 {
                 return Box::pin(std::future::ready(Err(ReqError::InvalidOffset)));

@@ -13,6 +13,8 @@ pub struct Flags {
     pub read: bool,
     /// It can be written, with a response.
     pub write: bool,
+    /// It can be written without a response too.
+    pub write_without_response: bool,
     /// It notifies.
     pub notify: bool,
 }

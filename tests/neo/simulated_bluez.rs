@@ -53,6 +53,7 @@ impl Echo {
             flags: Flags {
                 read,
                 write,
+                write_without_response: false,
                 notify,
             },
         };

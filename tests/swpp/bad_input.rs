@@ -48,6 +48,7 @@ impl Raw {
             flags: Flags {
                 read: false,
                 write,
+                write_without_response: false,
                 notify: !write,
             },
         };

@@ -678,6 +678,7 @@ async fn carry(from: &Bluez, to: &Bluez, name: &str, uuids: [Uuid; 3]) {
         flags: Flags {
             read: false,
             write,
+            write_without_response: false,
             notify: !write,
         },
     };

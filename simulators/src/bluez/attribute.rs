@@ -50,6 +50,7 @@ impl Attribute {
         let flags = self.is.flags;
         let names: Vec<&str> = [
             (flags.read, "read"),
+            (flags.write_without_response, "write-without-response"),
             (flags.write, "write"),
             (flags.notify, "notify"),
         ]

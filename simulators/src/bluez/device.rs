@@ -439,20 +439,28 @@ impl Device {
     ) -> Result<(), Failure> {
         self.require_link()?;
         let attribute = &mut self.attributes[index];
-        if !attribute.is.flags.write || !respond {
+        let flags = attribute.is.flags;
+        let fits = if respond {
+            flags.write
+        } else {
+            flags.write_without_response
+        };
+        if !fits {
             return Err(Failure::not_supported());
         }
         if value.len() > MAX_VALUE {
             return Err(Failure::invalid_arguments());
         }
-        if attribute.refuse_writes > 0 {
+        if respond && attribute.refuse_writes > 0 {
             attribute.refuse_writes -= 1;
             return Err(Failure::att());
         }
         let uuid = attribute.is.uuid;
-        self.peripheral()
-            .write(now, uuid, value)
-            .map_err(|_| Failure::att())
+        match self.peripheral().write(now, uuid, value) {
+            // Without a response the writer does not learn of a refusal.
+            Err(_) if respond => Err(Failure::att()),
+            _ => Ok(()),
+        }
     }
 
     /// A client subscribes.

@@ -146,6 +146,7 @@ const fn flags(read: bool, write: bool, notify: bool) -> Flags {
     Flags {
         read,
         write,
+        write_without_response: false,
         notify,
     }
 }

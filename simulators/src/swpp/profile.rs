@@ -19,6 +19,7 @@ pub(super) fn profile(name: String) -> Profile {
         flags: Flags {
             read: false,
             write,
+            write_without_response: false,
             notify: !write,
         },
     };
