@@ -10,6 +10,7 @@
 
 pub mod air;
 pub mod bluez;
+pub mod chessnut;
 pub mod citrine;
 mod clock;
 pub mod dgt;

@@ -1,6 +1,6 @@
 //! A simulated DGT e-board: it senses every piece, and has no lamps. The Revelation II has.
 //!
-//! Where the protocol notes is silent, this board does so:
+//! Where the protocol notes are silent, this board does so:
 //! - Bytes arrive at 9600 baud. The board reads while it is idle; after a command it does not read for 20 ms and
 //!   for as long as its answer takes, and its buffer of ten bytes drops what is too much.
 //! - Fields are scanned one after the other, in every mode. A change that the scan finds in a mode without updates is

@@ -1,4 +1,4 @@
-//! The composed frames are those of the protocol notes, which marks them as inferred: no recording of an e-board is
+//! The composed frames are those of the protocol notes, which mark them as inferred: no recording of an e-board is
 //! published. The message for the lamps is that of JohanSjoblom/picochess `dgt/board.py`.
 
 use shakmaty::{Color, Piece, Role, uci::UciMove};

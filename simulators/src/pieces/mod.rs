@@ -60,6 +60,8 @@ pub struct Pieces {
     sign: Option<Sign>,
     shown: Option<Move>,
     executes_at: Option<Instant>,
+    /// The person waits: motors move the pieces.
+    held: bool,
     orders: VecDeque<Order>,
     script: VecDeque<(Instant, Step)>,
     ending: Option<Ending>,
@@ -80,6 +82,7 @@ impl Pieces {
             sign: None,
             shown: None,
             executes_at: None,
+            held: false,
             orders: VecDeque::new(),
             script: VecDeque::new(),
             ending: None,
@@ -197,6 +200,13 @@ impl Pieces {
         self.learn(now);
     }
 
+    /// The person begins nothing new while motors move the pieces.
+    pub fn hold(&mut self, now: Instant, held: bool) {
+        self.timeout(now);
+        self.held = held;
+        self.timeout(now);
+    }
+
     fn shows(&mut self, now: Instant, sign: Sign) {
         self.timeout(now);
         self.sign = Some(sign);
@@ -231,7 +241,7 @@ impl Pieces {
 
     /// Begins the next order, if the hands are free.
     fn begin(&mut self, now: Instant) {
-        while self.script.is_empty() {
+        while self.script.is_empty() && !self.held {
             let Some(order) = self.orders.pop_front() else {
                 return;
             };
