@@ -26,6 +26,7 @@ pub mod pieces;
 pub mod port;
 pub mod pty;
 pub mod radio;
+mod registry;
 pub mod run;
 pub mod serial;
 pub mod socket;
@@ -221,6 +222,10 @@ pub trait SimulatedBoard: Send {
     fn game(&self) -> &Game;
     /// The move that is shown and not executed yet.
     fn shown(&self) -> Option<Move>;
+    /// Whether the player's hands are at work, so that [`Self::game`] is not yet what they are making it.
+    fn is_at_work(&self) -> bool {
+        false
+    }
 }
 
 /// The player was given an order that only a Citrine supports.

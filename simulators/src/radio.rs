@@ -16,12 +16,13 @@ use super::{
     HandAction, Report, SimulatedBoard,
     air::{self, Air},
     bluez::{self, Bluez, address::Address, control::Control},
+    chessnut::Chessnut,
     hand::Next,
     neo::Neo,
     outcome::Outcome,
     peripheral::Peripheral,
     swpp::SwppBoard,
-    turns::{Told, Turns},
+    turns::Turns,
 };
 use crate::game::Game;
 
@@ -32,8 +33,6 @@ pub const ADDRESS: Address = Address([0x02, 0x4E, 0x45, 0x4F, 0x01, 0xA2]);
 
 /// A board that can be advertised, and the person at it.
 pub trait RadioBoard: Peripheral + 'static {
-    /// How much it is told about a game.
-    const TOLD: Told;
     /// The player does something.
     fn order(&mut self, now: Instant, action: HandAction);
     /// The next observable event.
@@ -43,9 +42,6 @@ pub trait RadioBoard: Peripheral + 'static {
 }
 
 impl RadioBoard for Neo {
-    // Moves before the game began mean nothing: the board senses only squares.
-    const TOLD: Told = Told::Beginning;
-
     fn order(&mut self, now: Instant, action: HandAction) {
         self.hand(now, action);
     }
@@ -61,8 +57,6 @@ impl RadioBoard for Neo {
 }
 
 impl RadioBoard for SwppBoard {
-    const TOLD: Told = Told::Both;
-
     fn order(&mut self, now: Instant, action: HandAction) {
         self.hand(now, action);
     }
@@ -73,6 +67,21 @@ impl RadioBoard for SwppBoard {
 
     fn stands(&self) -> Option<(&Game, bool)> {
         Some((self.game(), self.shown().is_some()))
+    }
+}
+
+impl RadioBoard for Chessnut {
+    fn order(&mut self, now: Instant, action: HandAction) {
+        self.hand(now, action);
+    }
+
+    fn look(&mut self) -> Option<Report> {
+        self.poll_report()
+    }
+
+    fn stands(&self) -> Option<(&Game, bool)> {
+        let shown = self.shown().is_some();
+        self.is_settled().then(|| (self.game(), shown))
     }
 }
 

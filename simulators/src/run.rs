@@ -13,16 +13,16 @@ use tokio::{
     sync::mpsc,
 };
 
+use clap::{ValueEnum, builder::PossibleValue};
+
 use super::{
-    HandAction, Report, SimulatedBoard,
-    citrine::Citrine,
+    HandAction, Report,
     hand::{Next, Player},
-    neo::{self, Neo},
     port::{Happened, Port},
-    radio::{self, Radio, RadioBoard},
-    swpp::{self, Opponent, Place, SwppBoard, WhitePawnApp},
-    turns::{Told, Turns},
-    ucb::Ucb,
+    radio::{self, Radio},
+    registry::{self, Make, OnLine, OnRadio},
+    swpp::{self, Opponent, Place, WhitePawnApp},
+    turns::Turns,
 };
 use crate::outcome::Outcome;
 
@@ -44,19 +44,25 @@ pub enum Kind {
     /// A home-made board that speaks the SWPP.
     #[value(alias = "swpp")]
     SwppBoard,
+    /// DGT e-board with a DGT3000 clock.
+    #[value(alias = "dgt")]
+    DgtBoard,
+    /// DGT Revelation II.
+    #[value(alias = "revelation")]
+    DgtRevelation,
+    /// Chessnut Air, on a D-Bus of its own or on a real adapter.
+    #[value(alias = "chessnut")]
+    ChessnutAir,
+    /// Chessnut Move, on a D-Bus of its own or on a real adapter.
+    ChessnutMove,
     /// The WhitePawn app, which an SWPP board is connected to.
     WhitepawnApp,
 }
 
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NovagCitrine => "novag-citrine",
-            Self::NovagUcb => "novag-ucb",
-            Self::MikoNeo => "miko-neo",
-            Self::SwppBoard => "swpp-board",
-            Self::WhitepawnApp => "whitepawn-app",
-        })
+        let value = self.to_possible_value();
+        f.write_str(value.as_ref().map_or("", PossibleValue::get_name))
     }
 }
 
@@ -116,10 +122,10 @@ impl Settings {
 
     /// Whether it is on the radio.
     fn is_radio(&self) -> bool {
-        match self.kind {
-            Kind::NovagCitrine | Kind::NovagUcb | Kind::WhitepawnApp => false,
-            Kind::MikoNeo => true,
-            Kind::SwppBoard => self.ble || self.adapter.is_some(),
+        match registry::make(self.kind) {
+            Some(Make::Line(_)) | None => false,
+            Some(Make::Radio(_)) => true,
+            Some(Make::Either(..)) => self.ble || self.adapter.is_some(),
         }
     }
 
@@ -137,52 +143,22 @@ impl Settings {
             None => "a pseudo-terminal".to_owned(),
         }
     }
-
-    /// What its board is told of a game.
-    fn told(&self) -> Told {
-        match self.kind {
-            Kind::MikoNeo => Neo::TOLD,
-            Kind::SwppBoard => SwppBoard::TOLD,
-            _ => Told::Nothing,
-        }
-    }
 }
 
 /// A board on a line, in software. Nothing for one that is only on the radio, or for the app.
-pub fn board(settings: &Settings) -> Option<Box<dyn SimulatedBoard>> {
-    let Settings {
-        speed,
-        position_format,
-        hand_delay,
-        seed,
-        ..
-    } = *settings;
-    match settings.kind {
-        Kind::NovagCitrine => Some(Box::new(Citrine::new(speed, hand_delay, seed))),
-        Kind::NovagUcb => Some(Box::new(Ucb::new(speed, position_format, hand_delay, seed))),
-        Kind::SwppBoard => Some(Box::new(swpp_board(settings))),
-        Kind::MikoNeo | Kind::WhitepawnApp => None,
+pub fn board(settings: &Settings) -> Option<OnLine> {
+    match registry::make(settings.kind)? {
+        Make::Line(make) | Make::Either(make, _) => Some(make(settings)),
+        Make::Radio(_) => None,
     }
 }
 
-/// A Neo in software.
-pub fn neo(settings: &Settings) -> neo::Settings {
-    neo::Settings {
-        suffix: "1A2".to_owned(),
-        speed: settings.speed,
-        hand_delay: settings.hand_delay,
-        seed: settings.seed,
-        ..neo::Settings::default()
+/// A board on the radio, in software, if it is wished there.
+fn radio_board(settings: &Settings) -> Option<OnRadio> {
+    match registry::make(settings.kind)? {
+        Make::Radio(make) | Make::Either(_, make) if settings.is_radio() => Some(make(settings)),
+        _ => None,
     }
-}
-
-/// A home-made board in software.
-pub fn swpp_board(settings: &Settings) -> SwppBoard {
-    SwppBoard::new(swpp::board::Settings {
-        hand_delay: settings.hand_delay,
-        seed: settings.seed,
-        ..settings.swpp.clone()
-    })
 }
 
 /// Runs a simulation until its input ends or `stop` returns; that is called once the board is there. Every line of the output goes to
@@ -205,13 +181,10 @@ pub async fn run(
         };
         return swpp::call::run(WhitePawnApp::new(app, opponent), settings.place, say, stop).await;
     }
-    let turns = Turns::new(player, delay, settings.told());
-    match settings.kind {
-        Kind::MikoNeo => on_the_radio(Neo::new(neo(&settings)), &settings, turns, say, stop).await,
-        _ if settings.is_radio() => {
-            on_the_radio(swpp_board(&settings), &settings, turns, say, stop).await
-        }
-        _ => on_a_line(&settings, turns, say, stop).await,
+    let turns = Turns::new(player, delay, registry::told(settings.kind));
+    match radio_board(&settings) {
+        Some(board) => on_the_radio(board, &settings, turns, say, stop).await,
+        None => on_a_line(&settings, turns, say, stop).await,
     }
 }
 
@@ -240,8 +213,8 @@ fn not_to_be_had(settings: &Settings) -> impl FnOnce(io::Error) -> io::Error {
     }
 }
 
-async fn on_the_radio<P: RadioBoard>(
-    board: P,
+async fn on_the_radio(
+    board: OnRadio,
     settings: &Settings,
     turns: Turns,
     say: impl Fn(String),
@@ -298,6 +271,10 @@ async fn on_a_line(
             },
             () = turns.due(), if orders.capacity() > 0 => {
                 let board = port.board();
+                if board.is_at_work() {
+                    turns.later();
+                    continue;
+                }
                 match turns.next(board.game(), board.shown().is_some()) {
                     Next::Wait => {}
                     Next::Do(action) => { let _ = orders.send(action).await; }

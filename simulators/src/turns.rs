@@ -13,6 +13,9 @@ use crate::game::Game;
 /// How long to wait for the announced end of a game played out on the board: longer than a program needs.
 const END_WAIT: Duration = Duration::from_secs(2);
 
+/// How often a player at work looks whether the work is done.
+const LOOK: Duration = Duration::from_millis(20);
+
 /// What a board is told about a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Told {
@@ -82,6 +85,11 @@ impl Turns {
     /// The player looks at the board again, whether or not there was an event.
     pub fn again(&mut self) {
         self.at = Some(Instant::now() + self.delay);
+    }
+
+    /// The player is at work with their hands, and looks at the board again soon.
+    pub fn later(&mut self) {
+        self.at = Some(Instant::now() + self.delay.max(LOOK));
     }
 
     /// What the player does now with this game on the board; a shown move may not be executed yet.

@@ -109,25 +109,39 @@ enum When {
 
 /// The kinds and conditions for each option that does not always apply.
 const USES: [(&str, &[Use]); 15] = {
-    use Kind::{MikoNeo, NovagCitrine, NovagUcb, SwppBoard, WhitepawnApp};
-    const BOARDS: &[Kind] = &[NovagCitrine, NovagUcb, MikoNeo, SwppBoard];
+    use Kind::{
+        ChessnutAir, ChessnutMove, DgtBoard, DgtRevelation, MikoNeo, NovagCitrine, NovagUcb,
+        SwppBoard, WhitepawnApp,
+    };
+    const BOARDS: &[Kind] = &[
+        NovagCitrine,
+        NovagUcb,
+        MikoNeo,
+        SwppBoard,
+        DgtBoard,
+        DgtRevelation,
+        ChessnutAir,
+        ChessnutMove,
+    ];
+    const LINES: &[Kind] = &[NovagCitrine, NovagUcb, SwppBoard, DgtBoard, DgtRevelation];
+    const RADIOS: &[Kind] = &[MikoNeo, SwppBoard, ChessnutAir, ChessnutMove];
+    const PACED: &[Kind] = &[
+        NovagCitrine,
+        NovagUcb,
+        MikoNeo,
+        DgtBoard,
+        DgtRevelation,
+        ChessnutAir,
+        ChessnutMove,
+    ];
     const APP: &[Kind] = &[WhitepawnApp];
     const SWPP: &[Kind] = &[SwppBoard];
     [
         ("link", &[(BOARDS, When::Always), (APP, When::OffBle)]),
-        (
-            "listen",
-            &[(&[NovagCitrine, NovagUcb, SwppBoard], When::Always)],
-        ),
-        (
-            "adapter",
-            &[(&[MikoNeo, SwppBoard], When::Always), (APP, When::OnBle)],
-        ),
+        ("listen", &[(LINES, When::Always)]),
+        ("adapter", &[(RADIOS, When::Always), (APP, When::OnBle)]),
         ("position_format", &[(&[NovagUcb], When::Always)]),
-        (
-            "speed",
-            &[(&[NovagCitrine, NovagUcb, MikoNeo], When::Always)],
-        ),
+        ("speed", &[(PACED, When::Always)]),
         (
             "hand_delay",
             &[(BOARDS, When::Always), (APP, When::Playing)],

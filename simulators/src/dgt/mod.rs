@@ -479,6 +479,10 @@ impl SimulatedBoard for Dgt {
     fn shown(&self) -> Option<Move> {
         self.pieces.shown()
     }
+
+    fn is_at_work(&self) -> bool {
+        self.pieces.is_at_work()
+    }
 }
 
 #[cfg(test)]

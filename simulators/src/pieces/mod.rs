@@ -115,6 +115,11 @@ impl Pieces {
         self.shown
     }
 
+    /// Whether the person is carrying out an order, or will be.
+    pub fn is_at_work(&self) -> bool {
+        !self.script.is_empty() || !self.orders.is_empty()
+    }
+
     /// Whether the person has nothing to do, and the pieces stand as in [`Self::game`].
     pub fn is_settled(&self) -> bool {
         self.script.is_empty()

@@ -1,0 +1,220 @@
+//! The boards that can be simulated: a line for each.
+
+use std::time::Instant;
+
+use uuid::Uuid;
+
+use crate::{
+    HandAction, Report, SimulatedBoard,
+    chessnut::{self, Chessnut},
+    citrine::Citrine,
+    dgt::{self, Dgt},
+    game::Game,
+    neo::{self, Neo},
+    peripheral::{Peripheral, Profile, Refused},
+    pieces,
+    radio::RadioBoard,
+    run::{Kind, Settings},
+    swpp::{self, SwppBoard},
+    turns::Told,
+    ucb::Ucb,
+};
+
+/// A board for a line, in software.
+pub type OnLine = Box<dyn SimulatedBoard>;
+/// A board for the radio, in software.
+pub type OnRadio = Box<dyn RadioBoard>;
+
+/// How a board is made.
+#[derive(Clone, Copy)]
+pub(crate) enum Make {
+    /// It is on a line.
+    Line(fn(&Settings) -> OnLine),
+    /// It is on the radio.
+    Radio(fn(&Settings) -> OnRadio),
+    /// It is on a line, and on the radio if that is wished.
+    Either(fn(&Settings) -> OnLine, fn(&Settings) -> OnRadio),
+}
+
+/// Each board, what it is told of a game, and how it is made.
+const BOARDS: [(Kind, Told, Make); 8] = [
+    (Kind::NovagCitrine, Told::Nothing, Make::Line(citrine)),
+    (Kind::NovagUcb, Told::Nothing, Make::Line(ucb)),
+    // Moves before the game began mean nothing: the board senses only squares.
+    (
+        Kind::MikoNeo,
+        Told::Beginning,
+        Make::Radio(|of| Box::new(neo(of))),
+    ),
+    (
+        Kind::SwppBoard,
+        Told::Both,
+        Make::Either(|of| Box::new(swpp(of)), |of| Box::new(swpp(of))),
+    ),
+    (
+        Kind::DgtBoard,
+        Told::Nothing,
+        Make::Line(|of| dgt(of, dgt::Model::Cable, dgt::clock::Kind::Dgt3000)),
+    ),
+    (
+        Kind::DgtRevelation,
+        Told::Nothing,
+        Make::Line(|of| dgt(of, dgt::Model::Revelation, dgt::clock::Kind::Revelation)),
+    ),
+    (
+        Kind::ChessnutAir,
+        Told::Nothing,
+        Make::Radio(|of| chessnut(of, chessnut::Model::Air)),
+    ),
+    (
+        Kind::ChessnutMove,
+        Told::Nothing,
+        Make::Radio(|of| chessnut(of, chessnut::Model::Move)),
+    ),
+];
+
+/// How a board of this kind is made; nothing for an app.
+pub(crate) fn make(kind: Kind) -> Option<Make> {
+    let found = BOARDS.into_iter().find(|(other, ..)| *other == kind);
+    found.map(|(.., make)| make)
+}
+
+/// What a board of this kind is told of a game.
+pub(crate) fn told(kind: Kind) -> Told {
+    let found = BOARDS.into_iter().find(|(other, ..)| *other == kind);
+    found.map_or(Told::Nothing, |(_, told, _)| told)
+}
+
+fn citrine(of: &Settings) -> OnLine {
+    Box::new(Citrine::new(of.speed, of.hand_delay, of.seed))
+}
+
+fn ucb(of: &Settings) -> OnLine {
+    let ucb = Ucb::new(of.speed, of.position_format, of.hand_delay, of.seed);
+    Box::new(ucb)
+}
+
+fn neo(of: &Settings) -> Neo {
+    Neo::new(neo::Settings {
+        suffix: "1A2".to_owned(),
+        speed: of.speed,
+        hand_delay: of.hand_delay,
+        seed: of.seed,
+        ..neo::Settings::default()
+    })
+}
+
+fn swpp(of: &Settings) -> SwppBoard {
+    SwppBoard::new(swpp::board::Settings {
+        hand_delay: of.hand_delay,
+        seed: of.seed,
+        ..of.swpp.clone()
+    })
+}
+
+fn dgt(of: &Settings, model: dgt::Model, clock: dgt::clock::Kind) -> OnLine {
+    Box::new(Dgt::new(dgt::Settings {
+        model,
+        speed: of.speed,
+        pieces: pieces(of),
+        // A board without lamps shows a move on its clock.
+        clock: Some(dgt::clock::Settings {
+            kind: clock,
+            ..dgt::clock::Settings::default()
+        }),
+        ..dgt::Settings::default()
+    }))
+}
+
+fn chessnut(of: &Settings, model: chessnut::Model) -> OnRadio {
+    Box::new(Chessnut::new(chessnut::Settings {
+        model,
+        speed: of.speed,
+        pieces: pieces(of),
+        ..chessnut::Settings::default()
+    }))
+}
+
+fn pieces(of: &Settings) -> pieces::Settings {
+    pieces::Settings {
+        speed: of.speed,
+        hand_delay: of.hand_delay,
+        seed: of.seed,
+        ..pieces::Settings::default()
+    }
+}
+
+impl Peripheral for OnRadio {
+    fn profile(&self) -> &Profile {
+        (**self).profile()
+    }
+
+    fn connected(&mut self, now: Instant) {
+        (**self).connected(now);
+    }
+
+    fn disconnected(&mut self, now: Instant) {
+        (**self).disconnected(now);
+    }
+
+    fn subscribed(&mut self, now: Instant, characteristic: Uuid, on: bool) {
+        (**self).subscribed(now, characteristic, on);
+    }
+
+    fn read(&mut self, now: Instant, characteristic: Uuid) -> Result<Vec<u8>, Refused> {
+        (**self).read(now, characteristic)
+    }
+
+    fn write(&mut self, now: Instant, characteristic: Uuid, value: &[u8]) -> Result<(), Refused> {
+        (**self).write(now, characteristic, value)
+    }
+
+    fn timeout(&mut self, now: Instant) {
+        (**self).timeout(now);
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        (**self).deadline()
+    }
+
+    fn poll_notify(&mut self) -> Option<(Uuid, Vec<u8>)> {
+        (**self).poll_notify()
+    }
+}
+
+impl RadioBoard for OnRadio {
+    fn order(&mut self, now: Instant, action: HandAction) {
+        (**self).order(now, action);
+    }
+
+    fn look(&mut self) -> Option<Report> {
+        (**self).look()
+    }
+
+    fn stands(&self) -> Option<(&Game, bool)> {
+        (**self).stands()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::ValueEnum;
+
+    use super::*;
+
+    #[test]
+    fn every_kind_but_the_app_can_be_made() {
+        for kind in Kind::value_variants() {
+            let settings = Settings::of(*kind);
+            match make(*kind) {
+                Some(Make::Line(line)) => assert!(line(&settings).game().is_empty()),
+                Some(Make::Radio(radio)) => assert!(radio(&settings).stands().is_some()),
+                Some(Make::Either(line, radio)) => {
+                    assert!(line(&settings).game().is_empty());
+                    assert!(radio(&settings).stands().is_some());
+                }
+                None => assert_eq!(*kind, Kind::WhitepawnApp),
+            }
+        }
+    }
+}
