@@ -414,7 +414,7 @@ impl Actor {
             sent = true;
             let channel = outgoing.channel;
             match &outgoing.request {
-                Request::Write(bytes) => {
+                Request::Write(bytes) | Request::Command(bytes) => {
                     debug!(%channel, bytes = %printable(bytes, LOGGED), ">");
                 }
                 Request::Read => debug!(%channel, "> read"),

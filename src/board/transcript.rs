@@ -8,6 +8,7 @@
 //! 0.000 > serial "New Game\r\n"     sent to the board
 //! 1.250 < serial "Me2e4\r\n"        came from the board
 //! 0.000 > 777ac5a4 subscribe        on Bluetooth LE each characteristic is a channel
+//! 0.020 > 777ac5a4 command "…"      written without a response
 //! 0.030 @ done 777ac5a4             the board took it
 //! 0.060 @ refused f9664d70 WHY      the board refused it
 //! 1.300 * target 1 1 startpos       a front-end's command: client, number, game
@@ -215,17 +216,21 @@ fn parse_channel(text: &str) -> Result<Channel, String> {
         .map_err(|error: NoChannel| error.to_string())
 }
 
-/// `serial "…"`, `777ac5a4 subscribe` or `d804b644 read`.
+/// `serial "…"`, `777ac5a4 command "…"`, `777ac5a4 subscribe` or `d804b644 read`.
 fn outgoing(text: &str) -> Result<Outgoing, String> {
     let request = match text.split_once(' ') {
         Some((_, "read")) => Request::Read,
         Some((_, "subscribe")) => Request::Subscribe,
         _ => {
-            let (channel, bytes) = payload(text)?;
-            return Ok(Outgoing {
-                channel,
-                request: Request::Write(bytes.into()),
-            });
+            let command = text.split_once(" command ");
+            let plain = command.map(|(channel, quoted)| format!("{channel} {quoted}"));
+            let (channel, bytes) = payload(plain.as_deref().unwrap_or(text))?;
+            let request = if plain.is_some() {
+                Request::Command(bytes.into())
+            } else {
+                Request::Write(bytes.into())
+            };
+            return Ok(Outgoing { channel, request });
         }
     };
     let (channel, _) = text.split_once(' ').unwrap_or((text, ""));
@@ -374,6 +379,9 @@ impl fmt::Display for Entry {
             }
             Item::Sent(Outgoing { channel, request }) => match request {
                 Request::Write(bytes) => write!(f, "> {channel} \"{}\"", bytes.escape_ascii()),
+                Request::Command(bytes) => {
+                    write!(f, "> {channel} command \"{}\"", bytes.escape_ascii())
+                }
                 Request::Read => write!(f, "> {channel} read"),
                 Request::Subscribe => write!(f, "> {channel} subscribe"),
             },

@@ -10,7 +10,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use uuid::Uuid;
 
 use super::Driver;
-use crate::vocabulary::BoardKind;
+use crate::{text::frames::Cut, vocabulary::BoardKind};
 
 /// A make of board. Each board's folder defines one, `IDENTITY`; [`super::registry`] lists them.
 #[derive(Debug)]
@@ -67,13 +67,29 @@ pub struct Probe {
     /// What is sent before the question, and the pause between them.
     pub first: Option<(&'static str, Duration)>,
     /// What is sent. A board that answers no question is listened to while it is switched on.
-    pub question: Option<fn() -> String>,
+    pub question: Option<fn() -> Vec<u8>>,
     /// How many times it is sent.
     pub times: usize,
     /// How long the answer may take each time.
     pub wait: Duration,
-    /// Describes what a line from the board shows, if only such a board sends it.
-    pub known: fn(&[u8]) -> Option<String>,
+    /// What shows such a board.
+    pub known: Known,
+}
+
+/// How an answer shows which board it is: a function describes what a line or a message shows, if only such a board sends it.
+#[derive(Clone, Copy, Debug)]
+pub enum Known {
+    /// By a line of text.
+    Line(fn(&[u8]) -> Option<String>),
+    /// By a binary message.
+    Frame {
+        /// Finds the messages.
+        cut: fn(&[u8]) -> Cut,
+        /// The longest of them, in bytes.
+        bound: usize,
+        /// Describes one.
+        known: fn(&[u8]) -> Option<String>,
+    },
 }
 
 /// How a board can be reached.

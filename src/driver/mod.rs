@@ -29,7 +29,9 @@
 //! assert!(board.poll_transmit(now).is_some() || board.deadline().is_some());
 //! ```
 
+pub mod chessnut;
 pub mod citrine;
+pub mod dgt;
 pub mod identity;
 pub mod neo;
 pub mod outbox;
@@ -37,6 +39,7 @@ pub mod pacer;
 pub mod profile;
 pub mod registry;
 pub mod sensing;
+pub mod sensor;
 pub mod settings;
 pub mod stranger;
 pub mod swpp;

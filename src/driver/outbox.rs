@@ -36,6 +36,8 @@ pub struct Outbox<P> {
     queue: VecDeque<Entry<P>>,
     under_way: bool,
     not_before: Option<Instant>,
+    /// The pause after each request.
+    gap: Duration,
 }
 
 impl<P> Default for Outbox<P> {
@@ -44,6 +46,17 @@ impl<P> Default for Outbox<P> {
             queue: VecDeque::new(),
             under_way: false,
             not_before: None,
+            gap: Duration::ZERO,
+        }
+    }
+}
+
+impl<P> Outbox<P> {
+    /// A queue that pauses after each request.
+    pub fn spaced(gap: Duration) -> Self {
+        Self {
+            gap,
+            ..Self::default()
         }
     }
 }
@@ -67,7 +80,12 @@ impl<P: Copy + PartialEq> Outbox<P> {
             return None;
         }
         let entry = self.queue.front_mut()?;
-        if quiet && matches!(entry.outgoing.request, Request::Write(_)) {
+        if quiet
+            && matches!(
+                entry.outgoing.request,
+                Request::Write(_) | Request::Command(_)
+            )
+        {
             return None;
         }
         entry.tries += 1;
@@ -83,7 +101,10 @@ impl<P: Copy + PartialEq> Outbox<P> {
         }
         let tries = self.queue.front()?.tries;
         match outcome {
-            Reply::Done => self.queue.pop_front().map(|e| Settled::Done(e.part)),
+            Reply::Done => {
+                self.not_before = (!self.gap.is_zero()).then(|| now + self.gap);
+                self.queue.pop_front().map(|e| Settled::Done(e.part))
+            }
             Reply::Refused(_) if tries < MAX_TRIES => {
                 self.not_before = Some(now + RETRY_WAIT);
                 None
@@ -120,6 +141,6 @@ impl<P: Copy + PartialEq> Outbox<P> {
 
     /// The link ended: drops everything.
     pub fn clear(&mut self) {
-        *self = Self::default();
+        *self = Self::spaced(self.gap);
     }
 }

@@ -3,7 +3,7 @@
 #[cfg(test)]
 use super::toy;
 use super::{
-    citrine,
+    chessnut, citrine, dgt,
     identity::{Identity, Medium},
     neo, swpp, ucb,
 };
@@ -15,6 +15,8 @@ pub static MAKES: &[&Identity] = &[
     &ucb::IDENTITY,
     &neo::IDENTITY,
     &swpp::IDENTITY,
+    &chessnut::IDENTITY,
+    &dgt::IDENTITY,
     #[cfg(test)]
     &toy::IDENTITY,
 ];

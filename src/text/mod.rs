@@ -2,6 +2,7 @@
 
 pub(crate) mod durations;
 pub mod escape;
+pub mod frames;
 pub mod lines;
 pub(crate) mod spelling;
 pub mod swpp;

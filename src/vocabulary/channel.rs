@@ -20,6 +20,8 @@ pub enum Channel {
 pub enum Request {
     /// Send this; on a characteristic with a response, and one at a time.
     Write(Bytes),
+    /// Send this on a characteristic without a response, where it takes that.
+    Command(Bytes),
     /// Read the value; it arrives like any other message.
     Read,
     /// Have every new value sent from now on.
@@ -47,7 +49,7 @@ impl Outgoing {
     /// The bytes it carries.
     pub fn bytes(&self) -> &[u8] {
         match &self.request {
-            Request::Write(bytes) => bytes,
+            Request::Write(bytes) | Request::Command(bytes) => bytes,
             Request::Read | Request::Subscribe => &[],
         }
     }
@@ -64,9 +66,12 @@ pub enum Reply {
 
 /// Characteristics that have a short name in transcripts: the part of their name that differs, as the documents
 /// abbreviate them.
-const SHORT: [(&str, u128); 13] = [
+const SHORT: [(&str, u128); 16] = [
     ("6e400002", 0x6e40_0002_b5a3_f393_e0a9_e50e_24dc_ca9e),
     ("6e400003", 0x6e40_0003_b5a3_f393_e0a9_e50e_24dc_ca9e),
+    ("1b7e8262", 0x1b7e_8262_2877_41c3_b46e_cf05_7c56_2023),
+    ("1b7e8272", 0x1b7e_8272_2877_41c3_b46e_cf05_7c56_2023),
+    ("1b7e8273", 0x1b7e_8273_2877_41c3_b46e_cf05_7c56_2023),
     ("2a19", 0x0000_2a19_0000_1000_8000_0080_5f9b_34fb),
     ("2a25", 0x0000_2a25_0000_1000_8000_0080_5f9b_34fb),
     ("2a26", 0x0000_2a26_0000_1000_8000_0080_5f9b_34fb),

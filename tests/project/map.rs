@@ -59,7 +59,7 @@ const INSIDE: [(&str, &[&[&str]]); 9] = [
     (
         "text",
         &[
-            &["escape", "lines", "spelling", "toml_value"],
+            &["escape", "frames", "lines", "spelling", "toml_value"],
             &["durations", "swpp"],
         ],
     ),

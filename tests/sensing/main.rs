@@ -9,7 +9,9 @@
 )]
 
 mod allocations;
+mod boards;
 mod guidance;
 mod hand;
 mod pieces;
 mod recogniser;
+mod table;

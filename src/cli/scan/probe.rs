@@ -3,6 +3,7 @@
 
 use std::{future::Future, time::Duration};
 
+use bytes::BytesMut;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     time::{sleep, timeout},
@@ -10,15 +11,22 @@ use tokio::{
 
 use crate::{
     driver::{
-        identity::{Identity, Probe},
+        identity::{Identity, Known, Probe},
         registry::MAKES,
     },
-    text::swpp::MAX_LINE,
+    text::{
+        frames::{Frame, Frames},
+        lines::{Line, Lines},
+        swpp::MAX_LINE,
+    },
     transport::{OpenError, Stream},
 };
 
 /// How long a port may take to accept a question.
 const SEND_WAIT: Duration = Duration::from_millis(1500);
+
+/// Bytes read at once.
+const CHUNK: usize = 256;
 
 /// What is connected to a port.
 #[derive(Debug)]
@@ -67,10 +75,18 @@ async fn first<S: Stream, F: Future<Output = Result<S, OpenError>>>(
 
 /// The makes that can be asked, or those that speak only when they are switched on.
 pub fn probes(asked: bool) -> impl Iterator<Item = (&'static Identity, &'static Probe)> {
-    let probes = MAKES
-        .iter()
-        .filter_map(|make| Some((*make, make.probe.as_ref()?)));
-    probes.filter(move |(_, probe)| probe.question.is_some() == asked)
+    // Boards of binary messages first: some take a line of text for a question that they answer for 10 s.
+    let binary = |probe: &Probe| matches!(probe.known, Known::Frame { .. });
+    let probes = || {
+        MAKES
+            .iter()
+            .filter_map(|make| Some((*make, make.probe.as_ref()?)))
+    };
+    let first = probes().filter(move |(_, probe)| binary(probe));
+    let then = probes().filter(move |(_, probe)| !binary(probe));
+    first
+        .chain(then)
+        .filter(move |(_, probe)| probe.question.is_some() == asked)
 }
 
 async fn find<S: Stream, F: Future<Output = Result<S, OpenError>>>(
@@ -89,7 +105,7 @@ async fn find<S: Stream, F: Future<Output = Result<S, OpenError>>>(
         }
         for _ in 0..probe.times {
             if let Some(question) = probe.question {
-                say(&mut port, question().as_bytes()).await;
+                say(&mut port, &question()).await;
             }
             if let Some(said) = hear(&mut port, probe.wait, probe.known).await {
                 return Finding::Board { make, said, baud };
@@ -104,29 +120,43 @@ async fn say(port: &mut impl Stream, bytes: &[u8]) {
     let _ = timeout(SEND_WAIT, port.write_all(bytes)).await;
 }
 
-/// The result of the first line that identifies something.
-async fn hear<T>(
-    port: &mut impl Stream,
-    wait: Duration,
-    known: impl Fn(&[u8]) -> Option<T>,
-) -> Option<T> {
-    let listening = async {
-        let mut line = Vec::new();
-        loop {
-            match port.read_u8().await.ok()? {
-                b'\r' | b'\n' => {
-                    if let Some(found) = known(&line) {
-                        return Some(found);
+/// What the first line or message shows that identifies something.
+async fn hear(port: &mut impl Stream, wait: Duration, known: Known) -> Option<String> {
+    timeout(wait, async {
+        let mut bytes = BytesMut::with_capacity(CHUNK);
+        match known {
+            Known::Line(known) => {
+                let mut lines = Lines::new(MAX_LINE);
+                while port.read_buf(&mut bytes).await.ok()? > 0 {
+                    lines.push(&bytes.split());
+                    while let Some(line) = lines.next_line() {
+                        if let Line::Whole(line) = line
+                            && let Some(found) = known(&line)
+                        {
+                            return Some(found);
+                        }
                     }
-                    line.clear();
                 }
-                // No board sends a longer line.
-                _ if line.len() == MAX_LINE => line.clear(),
-                byte => line.push(byte),
+            }
+            Known::Frame { cut, bound, known } => {
+                let mut frames = Frames::new(bound, cut);
+                while port.read_buf(&mut bytes).await.ok()? > 0 {
+                    frames.push(&bytes.split());
+                    while let Some(frame) = frames.next_frame() {
+                        if let Frame::Whole(frame) = frame
+                            && let Some(found) = known(&frame)
+                        {
+                            return Some(found);
+                        }
+                    }
+                }
             }
         }
-    };
-    timeout(wait, listening).await.ok().flatten()
+        None
+    })
+    .await
+    .ok()
+    .flatten()
 }
 
 #[cfg(test)]

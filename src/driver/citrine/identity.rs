@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::codec::KIND;
 use super::{Settings, codec, settings};
-use crate::driver::identity::{self, Identity, Medium, Probe};
+use crate::driver::identity::{self, Identity, Known, Medium, Probe};
 
 /// What the rest of the program knows about this make.
 pub static IDENTITY: Identity = Identity {
@@ -21,14 +21,14 @@ pub static IDENTITY: Identity = Identity {
         // Bytes sent at another speed may precede the question, so an end of line is sent first. The pause is needed because
         // commands too close together are lost.
         first: Some(("\r\n", Duration::from_millis(200))),
-        question: Some(|| "I\r\n".to_owned()),
+        question: Some(|| b"I\r\n".to_vec()),
         times: 1,
         // The answer is 20 bytes.
         wait: Duration::from_millis(1500),
-        known: |line| match codec::parse(line) {
+        known: Known::Line(|line| match codec::parse(line) {
             codec::Message::Id(id) => Some(format!("answers: {}", id.escape_default())),
             _ => None,
-        },
+        }),
     }),
     keys: Settings::KEYS,
     read: identity::read::<Settings>,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::Settings;
 use crate::{
-    driver::identity::{self, Identity, Medium, Probe},
+    driver::identity::{self, Identity, Known, Medium, Probe},
     text::swpp::{self, LineError, Message, NORDIC_UART},
     vocabulary::BoardKind,
 };
@@ -29,17 +29,18 @@ pub static IDENTITY: Identity = Identity {
                 protocol: Some(swpp::VERSION),
                 build: None,
             })
+            .into_bytes()
         }),
         // An Arduino restarts when its port is opened, which takes two seconds.
         times: 8,
         wait: Duration::from_millis(500),
-        known: |line| match swpp::read(line) {
+        known: Known::Line(|line| match swpp::read(line) {
             Ok(Message::HandshakeResponse { .. })
             | Err(LineError::NoProtocol(_) | LineError::ShortVersion(_)) => {
                 Some("answers as home-made boards do".to_owned())
             }
             _ => None,
-        },
+        }),
     }),
     keys: Settings::KEYS,
     read: identity::read::<Settings>,

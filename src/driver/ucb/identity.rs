@@ -2,7 +2,7 @@
 
 use super::codec::KIND;
 use super::{BAUD, Settings, codec};
-use crate::driver::identity::{self, Identity, Medium, Probe, SWITCH_WAIT};
+use crate::driver::identity::{self, Identity, Known, Medium, Probe, SWITCH_WAIT};
 
 /// What the rest of the program knows about this make.
 pub static IDENTITY: Identity = Identity {
@@ -21,10 +21,10 @@ pub static IDENTITY: Identity = Identity {
         times: 1,
         wait: SWITCH_WAIT,
         // Its first byte, a blank, may be noise.
-        known: |line| match codec::parse(line) {
+        known: Known::Line(|line| match codec::parse(line) {
             None | Some(codec::Message::Hello) => None,
             Some(_) => Some("is a UCB, switched on".to_owned()),
-        },
+        }),
     }),
     keys: Settings::KEYS,
     read: identity::read::<Settings>,

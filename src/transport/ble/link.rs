@@ -221,6 +221,9 @@ async fn carry_out(
                 .write(&characteristic, bytes, WriteType::WithResponse)
                 .await
                 .map(|()| None),
+            Request::Command(bytes) => command(&peripheral, &characteristic, bytes)
+                .await
+                .map(|()| None),
             Request::Read => peripheral.read(&characteristic).await.map(Some),
             Request::Subscribe => match peripheral.subscribe(&characteristic).await {
                 // BlueZ keeps subscriptions after a lost link.
@@ -234,4 +237,23 @@ async fn carry_out(
         Err(_) => Err("no answer".to_owned()),
     };
     (channel, result)
+}
+
+/// Writes without a response if the characteristic takes that, and with one if it does not, or if that failed.
+async fn command(
+    peripheral: &Peripheral,
+    characteristic: &Characteristic,
+    bytes: &Bytes,
+) -> btleplug::Result<()> {
+    let properties = characteristic.properties;
+    if properties.contains(CharPropFlags::WRITE_WITHOUT_RESPONSE) {
+        let write = peripheral.write(characteristic, bytes, WriteType::WithoutResponse);
+        match write.await {
+            Err(_) if properties.contains(CharPropFlags::WRITE) => {}
+            other => return other,
+        }
+    }
+    peripheral
+        .write(characteristic, bytes, WriteType::WithResponse)
+        .await
 }

@@ -360,7 +360,9 @@ impl World {
         let text = match &first.outgoing.request {
             Request::Subscribe => "subscribe".to_owned(),
             Request::Read => "read".to_owned(),
-            Request::Write(bytes) => String::from_utf8(bytes.to_vec()).unwrap(),
+            Request::Write(bytes) | Request::Command(bytes) => {
+                String::from_utf8(bytes.to_vec()).unwrap()
+            }
         };
         self.asked
             .push(format!("{} {text}", first.outgoing.channel));
@@ -374,14 +376,16 @@ impl World {
                 Ok(value) => (Some(value), Reply::Done),
                 Err(_) => (None, refused),
             },
-            Request::Write(_) if self.refuses > 0 => {
+            Request::Write(_) | Request::Command(_) if self.refuses > 0 => {
                 self.refuses -= 1;
                 (None, refused)
             }
-            Request::Write(bytes) => match self.neo.write(self.now, characteristic, bytes) {
-                Ok(()) => (None, Reply::Done),
-                Err(_) => (None, refused),
-            },
+            Request::Write(bytes) | Request::Command(bytes) => {
+                match self.neo.write(self.now, characteristic, bytes) {
+                    Ok(()) => (None, Reply::Done),
+                    Err(_) => (None, refused),
+                }
+            }
         });
         self.log(|| format!("> {}", self.asked.last().unwrap()));
         true

@@ -75,9 +75,14 @@ pub fn novag_board(is_citrine: bool, hand: Duration) -> Box<dyn SimulatedBoard> 
 impl Cable {
     /// A [`novag`] and its [`novag_board`], unplugged. The core's link is down.
     pub fn novag(is_citrine: bool, hand: Duration) -> Self {
+        Self::new(novag(is_citrine), novag_board(is_citrine, hand))
+    }
+
+    /// A core whose link is down, and its board, unplugged.
+    pub fn new(core: Core, board: Box<dyn SimulatedBoard>) -> Self {
         Self {
-            core: novag(is_citrine),
-            board: novag_board(is_citrine, hand),
+            core,
+            board,
             plugged: false,
             late: None,
             under_way: VecDeque::new(),

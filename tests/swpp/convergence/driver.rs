@@ -485,7 +485,9 @@ impl World {
             self.note_end();
             if let Some(outgoing) = self.core.poll_transmit(self.now) {
                 match &outgoing.request {
-                    Request::Write(bytes) => self.written(outgoing.channel, &bytes.clone()),
+                    Request::Write(bytes) | Request::Command(bytes) => {
+                        self.written(outgoing.channel, &bytes.clone());
+                    }
                     Request::Subscribe => {
                         assert_eq!(outgoing.channel, NOTIFY);
                         self.outcomes.push((self.now, NOTIFY, Reply::Done));

@@ -1,5 +1,6 @@
 //! A board that senses which piece stands where.
 
+mod known;
 mod way;
 
 use std::time::{Duration, Instant};

@@ -1,0 +1,228 @@
+//! The messages of a Chessnut board. Source: `PROTOCOL.md`.
+
+use bytes::Bytes;
+use shakmaty::{Bitboard, Board, Color, Piece, Role, Square};
+use uuid::Uuid;
+
+use crate::vocabulary::{Channel, Outgoing, Request};
+
+const fn characteristic(number: u128) -> Uuid {
+    Uuid::from_u128(0x1b7e_0000_2877_41c3_b46e_cf05_7c56_2023 | number << 96)
+}
+
+/// Notifies where the pieces stand.
+pub const POSITIONS: Uuid = characteristic(0x8262);
+/// Takes commands.
+pub const COMMANDS: Uuid = characteristic(0x8272);
+/// Notifies answers, and the key.
+pub const ANSWERS: Uuid = characteristic(0x8273);
+
+/// The longest message: its type, its length, and what that counts.
+const HEADER: usize = 2;
+/// The bytes of a placement: a nibble for each square.
+const PLACEMENT: usize = 32;
+/// What a nibble means; 0 is an empty square, and 13 to 15 mean nothing.
+const PIECES: [Option<(Role, Color)>; 13] = [
+    None,
+    Some((Role::Queen, Color::Black)),
+    Some((Role::King, Color::Black)),
+    Some((Role::Bishop, Color::Black)),
+    Some((Role::Pawn, Color::Black)),
+    Some((Role::Knight, Color::Black)),
+    Some((Role::Rook, Color::White)),
+    Some((Role::Pawn, Color::White)),
+    Some((Role::Rook, Color::Black)),
+    Some((Role::Bishop, Color::White)),
+    Some((Role::Knight, Color::White)),
+    Some((Role::Queen, Color::White)),
+    Some((Role::King, Color::White)),
+];
+
+/// What a board says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Message {
+    /// Where its pieces stand.
+    Position(Board),
+    /// It has taken a command; which one, it does not say.
+    Taken,
+    /// The charge of its battery, in percent.
+    Battery(u8),
+    /// Its key for a new game was pressed.
+    NewGame,
+    /// A message that we do not need.
+    Other,
+}
+
+/// Reads one whole message. `None`: it is none of this protocol.
+pub fn read(message: &[u8]) -> Option<Message> {
+    let (header, data) = message.split_at_checked(HEADER)?;
+    Some(match (header[0], data) {
+        // Older boards send less after the placement.
+        (0x01, data) if data.len() >= PLACEMENT => Message::Position(position(&data[..PLACEMENT])?),
+        (0x23, _) => Message::Taken,
+        // Percent, with bit 7 or the second byte for charging: the makers' texts differ. A board with a cable sends 0 for unknown.
+        (0x2a, [level, ..]) => match level & 0x7f {
+            percent @ 1..=100 => Message::Battery(percent),
+            _ => Message::Other,
+        },
+        (0x0f, [2, ..]) => Message::NewGame,
+        (0x0f | 0x28 | 0x32 | 0x41, _) => Message::Other,
+        _ => return None,
+    })
+}
+
+fn position(nibbles: &[u8]) -> Option<Board> {
+    let mut board = Board::empty();
+    let each = nibbles.iter().flat_map(|byte| [byte & 15, byte >> 4]);
+    for (index, nibble) in (0..64).zip(each) {
+        if let Some((role, color)) = PIECES.get(usize::from(nibble))? {
+            let piece = Piece {
+                role: *role,
+                color: *color,
+            };
+            board.set_piece_at(square(index), piece);
+        }
+    }
+    Some(board)
+}
+
+/// The squares in the board's order: h8, g8 … a8, h7 … a1.
+fn square(index: u32) -> Square {
+    Square::new(63 - index)
+}
+
+/// Puts together what Bluetooth has cut: the length is in the second byte, and a value either begins a message or goes on with one.
+#[derive(Debug, Default)]
+pub struct Joined(Vec<u8>);
+
+impl Joined {
+    /// Takes a value. Returns the message that it completes.
+    pub fn push(&mut self, value: &[u8]) -> Option<Vec<u8>> {
+        let whole = |bytes: &[u8]| bytes.get(1).map(|length| HEADER + usize::from(*length));
+        let fits = whole(&self.0).is_some_and(|whole| self.0.len() + value.len() <= whole);
+        if !fits {
+            // The rest of the message before it was lost.
+            self.0.clear();
+        }
+        self.0.extend_from_slice(value);
+        let whole = whole(&self.0)?;
+        (self.0.len() >= whole).then(|| std::mem::take(&mut self.0))
+    }
+}
+
+/// Has the board send its positions from now on.
+pub const REAL_TIME: [u8; 3] = [0x21, 1, 0];
+/// Asks for the charge of the battery.
+pub const BATTERY: [u8; 3] = [0x29, 1, 0];
+/// A beep of 1000 Hz for 0.2 s.
+pub const BEEP: [u8; 6] = [0x0b, 4, 0x03, 0xe8, 0, 0xc8];
+
+/// Lights these squares and no others: a byte for each rank, the eighth first, bit 7 for the a file.
+pub fn lights(squares: Bitboard) -> Vec<u8> {
+    let ranks = squares.0.to_be_bytes().map(u8::reverse_bits);
+    [0x0a, 8].into_iter().chain(ranks).collect()
+}
+
+/// A command by Bluetooth.
+pub fn command(bytes: impl Into<Bytes>) -> Outgoing {
+    Outgoing {
+        channel: Channel::Gatt(COMMANDS),
+        request: Request::Command(bytes.into()),
+    }
+}
+
+/// Asks for the values of a characteristic.
+pub fn subscribe(characteristic: Uuid) -> Outgoing {
+    Outgoing {
+        channel: Channel::Gatt(characteristic),
+        request: Request::Subscribe,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes(hex: &str) -> Vec<u8> {
+        let hex: String = hex.split_whitespace().collect();
+        let byte = |at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap();
+        (0..hex.len()).step_by(2).map(byte).collect()
+    }
+
+    fn board(fen: &str) -> Board {
+        Board::from_ascii_board_fen(fen.as_bytes()).unwrap()
+    }
+
+    /// A real board's start position (egdels/moveapiece, tools/chessnut-sniffer/CHESSNUT_PROTOCOL.md), and those of a test of another
+    /// program (JohanSjoblom/picochess, tests/test_chessnut_parser.py).
+    #[test]
+    fn published_positions_are_read_as_they_are_meant() {
+        let middle = "00".repeat(16);
+        let start = format!("0124 58233185 44444444 {middle} 77777777 A6C99B6A CB010000");
+        assert_eq!(read(&bytes(&start)), Some(Message::Position(Board::new())));
+        let open = format!("0124 58233185 44440044 {middle} 77700777 A6C99B6A FFFFFFFF");
+        assert_eq!(
+            read(&bytes(&open)),
+            Some(Message::Position(board(
+                "rnbqkbnr/pp2pppp/8/8/8/8/PPP2PPP/RNBQKBNR"
+            )))
+        );
+        let turned = format!("0124 A6B99C6A 77777777 {middle} 44444444 58133285 FFFFFFFF");
+        let mut other = Board::new();
+        other.rotate_180();
+        assert_eq!(read(&bytes(&turned)), Some(Message::Position(other)));
+        // Older boards: a shorter tail, or none.
+        for (length, tail) in [("22", "FFFF"), ("20", "")] {
+            let old = format!("01{length} 58233185 44444444 {middle} 77777777 A6C99B6A {tail}");
+            assert_eq!(read(&bytes(&old)), Some(Message::Position(Board::new())));
+        }
+        let unknown = format!("0124 D8233185 44444444 {middle} 77777777 A6C99B6A FFFFFFFF");
+        assert_eq!(read(&bytes(&unknown)), None);
+    }
+
+    /// JohanSjoblom/picochess, tests/test_chessnut_parser.py; fianchettochess/BoardKit, GoldenFrameTests; egdels/moveapiece.
+    #[test]
+    fn the_charge_is_read_in_both_forms() {
+        for (hex, percent) in [
+            ("2A026401", 100),
+            ("2A025800", 88),
+            ("2A020900", 9),
+            ("2A020400", 4),
+            ("2A026400", 100),
+            ("2A02C300", 67),
+        ] {
+            assert_eq!(read(&bytes(hex)), Some(Message::Battery(percent)), "{hex}");
+        }
+        assert_eq!(read(&bytes("2A020000")), Some(Message::Other));
+        assert_eq!(read(&bytes("230100")), Some(Message::Taken));
+        assert_eq!(read(&bytes("0F0102")), Some(Message::NewGame));
+    }
+
+    /// JohanSjoblom/picochess, tests/test_chessnut_command.py; chessnutech/ChessnutNext, test/physical_board_protocol_test.dart;
+    /// fianchettochess/BoardKit, GoldenFrameTests.
+    #[test]
+    fn lights_are_written_as_published() {
+        let lit = |squares: &[Square]| lights(squares.iter().copied().collect());
+        assert_eq!(
+            lit(&[Square::E2, Square::E4]),
+            bytes("0A08 0000000008000800")
+        );
+        assert_eq!(
+            lit(&[Square::A1, Square::H8]),
+            bytes("0A08 0100000000000080")
+        );
+        assert_eq!(lit(&[Square::C4]), bytes("0A08 0000000020000000"));
+    }
+
+    #[test]
+    fn a_message_that_was_cut_is_joined_and_one_that_lost_a_part_is_dropped() {
+        let whole: Vec<u8> = [1, 0x24].into_iter().chain(2..38).collect();
+        let mut joined = Joined::default();
+        assert_eq!(joined.push(&whole[..20]), None);
+        assert_eq!(joined.push(&whole[20..]), Some(whole.clone()));
+        // Its second half was lost, and the next message comes.
+        assert_eq!(joined.push(&whole[..20]), None);
+        assert_eq!(joined.push(&whole[..20]), None);
+        assert_eq!(joined.push(&whole[20..]), Some(whole));
+    }
+}

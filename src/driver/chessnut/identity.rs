@@ -1,0 +1,21 @@
+//! How a Chessnut board is identified, found and reached.
+
+use super::{KIND, Settings};
+use crate::driver::identity::{self, Identity, Medium};
+
+/// What the rest of the program knows about this make.
+pub static IDENTITY: Identity = Identity {
+    kind: KIND,
+    title: "Chessnut Air, Air+, Pro and Go",
+    room: "chessnut",
+    example: "chessnut",
+    media: &[Medium::Ble],
+    // It advertises no service.
+    radio_names: &["Chessnut", "Chess Air", "ChessAir", "Smart Chess"],
+    service: None,
+    probe: None,
+    keys: Settings::KEYS,
+    read: identity::read::<Settings>,
+    defaults: identity::defaults::<Settings>,
+    sister: |_| None,
+};

@@ -1,0 +1,213 @@
+//! Chessnut boards (Bluetooth LE): Air, Air+, Pro, Go. They sense which piece stands where, and have a lamp in each square.
+//!
+//! Source: the maker's texts and others' captures, see `PROTOCOL.md`. What shaped this driver:
+//!
+//! - The board sends its pieces ten times a second, but only after it was asked to, anew on each link.
+//! - Its answers do not say what they answer: one command at a time, 0.1 s apart.
+//! - A link that a process has left behind answers, and shows no pieces.
+
+mod codec;
+mod identity;
+mod settings;
+
+use std::{
+    collections::VecDeque,
+    time::{Duration, Instant},
+};
+
+use shakmaty::Bitboard;
+
+use self::codec::{ANSWERS, BATTERY, BEEP, Joined, Message, POSITIONS, REAL_TIME};
+pub use self::{identity::IDENTITY, settings::Settings};
+use crate::{
+    driver::{
+        DriverEvent,
+        outbox::{Outbox, Settled},
+        sensor::{Said, Wire},
+    },
+    text::lines::printable,
+    vocabulary::{BoardKind, Channel, Outgoing, Reply},
+};
+
+/// Its kind.
+pub const KIND: BoardKind = BoardKind::new("chessnut");
+/// The pause after each write (the maker's app).
+const GAP: Duration = Duration::from_millis(100);
+/// A board that has shown no pieces for this long is asked again to. It shows them ten times a second.
+const WATCH: Duration = Duration::from_secs(5);
+/// A link without any pieces for this long is opened again: a link left behind by another process never shows any.
+const SILENCE: Duration = Duration::from_secs(30);
+/// The charge is asked for this often.
+const CHARGE: Duration = Duration::from_mins(5);
+/// Bytes of an unreadable value that are shown.
+const SHOWN: usize = 40;
+
+/// What a request is part of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    /// The board is useless without it.
+    Essential,
+    /// Nothing depends on it.
+    Plain,
+    /// Squares to light: only the last such request counts.
+    Lights,
+}
+
+/// The wire of a Chessnut board. See the module documentation.
+#[derive(Debug)]
+pub struct Chessnut {
+    beeps: bool,
+    outbox: Outbox<Purpose>,
+    positions: Joined,
+    answers: Joined,
+    /// The board has shown its pieces on this link.
+    shows: bool,
+    lit: Bitboard,
+    /// When to ask again for the pieces.
+    look_at: Option<Instant>,
+    /// When the link is given up.
+    silent_at: Option<Instant>,
+    /// When to ask for the charge.
+    charge_at: Option<Instant>,
+    hang_up: Option<String>,
+    said: VecDeque<Said>,
+}
+
+impl Chessnut {
+    /// A board of which nothing is known. `beeps`: when it lights squares.
+    pub fn new(beeps: bool) -> Self {
+        Self {
+            beeps,
+            outbox: Outbox::spaced(GAP),
+            positions: Joined::default(),
+            answers: Joined::default(),
+            shows: false,
+            lit: Bitboard::EMPTY,
+            look_at: None,
+            silent_at: None,
+            charge_at: None,
+            hang_up: None,
+            said: VecDeque::new(),
+        }
+    }
+
+    fn send(&mut self, command: &[u8], purpose: Purpose) {
+        self.outbox.push(codec::command(command.to_vec()), purpose);
+    }
+
+    fn message(&mut self, now: Instant, message: Message) {
+        match message {
+            Message::Position(board) => {
+                self.look_at = Some(now + WATCH);
+                self.silent_at = Some(now + SILENCE);
+                if !std::mem::replace(&mut self.shows, true) {
+                    let id = Some("Chessnut".to_owned());
+                    self.said.push_back(Said::Answers { id });
+                }
+                self.said.push_back(Said::Pieces(board));
+            }
+            Message::Battery(percent) => {
+                let event = DriverEvent::Battery(percent);
+                self.said.push_back(Said::Event(event));
+            }
+            Message::NewGame => self.said.push_back(Said::Key),
+            Message::Taken | Message::Other => {}
+        }
+    }
+}
+
+impl Wire for Chessnut {
+    fn link_up(&mut self, now: Instant) {
+        self.link_down();
+        self.outbox
+            .push(codec::subscribe(POSITIONS), Purpose::Essential);
+        self.outbox
+            .push(codec::subscribe(ANSWERS), Purpose::Essential);
+        self.send(&REAL_TIME, Purpose::Essential);
+        self.send(&BATTERY, Purpose::Plain);
+        self.look_at = Some(now + WATCH);
+        self.silent_at = Some(now + SILENCE);
+        self.charge_at = Some(now + CHARGE);
+    }
+
+    fn link_down(&mut self) {
+        *self = Self::new(self.beeps);
+    }
+
+    fn received(&mut self, now: Instant, channel: Channel, bytes: &[u8]) {
+        let joined = match channel {
+            Channel::Gatt(POSITIONS) => &mut self.positions,
+            Channel::Gatt(ANSWERS) => &mut self.answers,
+            _ => return,
+        };
+        let Some(whole) = joined.push(bytes) else {
+            return;
+        };
+        match codec::read(&whole) {
+            Some(message) => self.message(now, message),
+            None => {
+                let text = printable(&whole, SHOWN);
+                let event = DriverEvent::Unreadable(text);
+                self.said.push_back(Said::Event(event));
+            }
+        }
+    }
+
+    fn answered(&mut self, now: Instant, _channel: Channel, outcome: Reply) {
+        if let Some(Settled::GivenUp(Purpose::Essential, why)) = self.outbox.answered(now, outcome)
+        {
+            self.hang_up = Some(format!(
+                "the board rejects the connection ({why}): switch it off and on, and close the maker's app"
+            ));
+        }
+    }
+
+    fn timeout(&mut self, now: Instant) {
+        if self.silent_at.take_if(|at| *at <= now).is_some() {
+            self.hang_up = Some(
+                "the board is connected and does not show its pieces: switch it off and on, and close the maker's app"
+                    .to_owned(),
+            );
+        }
+        if self.look_at.is_some_and(|at| at <= now) {
+            self.look_at = Some(now + WATCH);
+            self.send(&REAL_TIME, Purpose::Plain);
+        }
+        if self.charge_at.is_some_and(|at| at <= now) {
+            self.charge_at = Some(now + CHARGE);
+            self.send(&BATTERY, Purpose::Plain);
+        }
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        let waits = [
+            self.look_at,
+            self.silent_at,
+            self.charge_at,
+            self.outbox.deadline(),
+        ];
+        waits.into_iter().flatten().min()
+    }
+
+    fn light(&mut self, _now: Instant, squares: Bitboard) {
+        let lights_up = self.lit.is_empty() && squares.any();
+        self.lit = squares;
+        while self.outbox.retract(Purpose::Lights) {}
+        self.send(&codec::lights(squares), Purpose::Lights);
+        if lights_up && self.beeps {
+            self.send(&BEEP, Purpose::Plain);
+        }
+    }
+
+    fn poll_transmit(&mut self, now: Instant) -> Option<Outgoing> {
+        self.outbox.poll(now, false)
+    }
+
+    fn poll(&mut self) -> Option<Said> {
+        self.said.pop_front()
+    }
+
+    fn poll_hang_up(&mut self) -> Option<String> {
+        self.hang_up.take()
+    }
+}

@@ -1,0 +1,34 @@
+//! The settings of a Chessnut board.
+
+use std::time::Duration;
+
+use super::Chessnut;
+use crate::driver::{
+    Driver,
+    identity::{self, Medium},
+    sensing::Orientation,
+    sensor::Sensor,
+    settings::settings,
+};
+
+settings! {
+    /// What can be set.
+    pub struct Settings {
+        /// Which way round the board lies: "auto" as the pieces show, "normal" or "turned".
+        #[serde(deserialize_with = "crate::driver::sensing::orientation")]
+        orientation: Orientation = Orientation::Auto,
+        /// How long the pieces must stand still before they count as moved.
+        // Another program waits 350 ms for a piece that may slide on (picochess).
+        #[serde(with = "crate::text::durations::gap")]
+        settle: Duration = Duration::from_millis(400),
+        /// Whether the board beeps when it lights squares.
+        beep: bool = true,
+    }
+}
+
+impl identity::Settings for Settings {
+    fn driver(&self, _medium: Option<Medium>) -> Box<dyn Driver> {
+        let wire = Chessnut::new(self.beep);
+        Box::new(Sensor::new(wire, self.orientation, self.settle))
+    }
+}

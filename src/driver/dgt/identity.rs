@@ -1,0 +1,41 @@
+//! How a DGT board is identified, found and reached.
+
+use std::time::Duration;
+
+use super::{
+    BAUD, KIND, Settings,
+    codec::{self, Ask, MAX_FRAME, Message},
+};
+use crate::driver::identity::{self, Identity, Known, Medium, Probe};
+
+/// What the rest of the program knows about this make.
+pub static IDENTITY: Identity = Identity {
+    kind: KIND,
+    title: "DGT e-board",
+    room: "dgt",
+    example: "dgt",
+    media: &[Medium::Serial],
+    radio_names: &[],
+    service: None,
+    probe: Some(Probe {
+        bauds: &[BAUD],
+        first: None,
+        question: Some(|| vec![Ask::Idle as u8, Ask::Version as u8]),
+        times: 2,
+        wait: Duration::from_secs(1),
+        known: Known::Frame {
+            cut: codec::cut,
+            bound: MAX_FRAME,
+            known: |frame| match codec::read(frame)? {
+                Message::Version(major, minor) => {
+                    Some(format!("answers: DGT board, version {major}.{minor}"))
+                }
+                _ => None,
+            },
+        },
+    }),
+    keys: Settings::KEYS,
+    read: identity::read::<Settings>,
+    defaults: identity::defaults::<Settings>,
+    sister: |_| None,
+};

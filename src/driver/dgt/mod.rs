@@ -1,0 +1,250 @@
+//! The DGT e-board: USB, serial. It senses which piece stands where.
+//!
+//! Source: the maker's header file, see `PROTOCOL.md`. What shaped this driver:
+//!
+//! - The board scans its squares four times a second and reports each change as it finds it: a moved piece may stand on its new square
+//!   before it has left the old one. So the changes are followed, and the whole position is asked for when they have ended.
+//! - Its input buffer has ten bytes, and it answers most questions: one at a time, with a pause between.
+
+mod codec;
+mod identity;
+mod settings;
+
+use std::{
+    collections::VecDeque,
+    time::{Duration, Instant},
+};
+
+use shakmaty::Board;
+
+use self::codec::{Ask, MAX_FRAME, Message};
+pub use self::{identity::IDENTITY, settings::Settings};
+use crate::{
+    driver::{
+        DriverEvent,
+        pacer::Pacer,
+        sensor::{Said, Wire},
+    },
+    text::{
+        frames::{FRAME_WAIT, Frame, Frames},
+        lines::printable,
+    },
+    vocabulary::{BoardKind, Channel, Outgoing, Reply},
+};
+
+/// Its kind.
+pub const KIND: BoardKind = BoardKind::new("dgt");
+/// The speed of its serial line, in baud (document).
+pub const BAUD: u32 = 9600;
+/// The pause between two commands: its input buffer has ten bytes (document; the pause is picochess's).
+const GAP: Duration = Duration::from_millis(100);
+/// After the last change the position is asked for: one scan of the board (document: 200 to 250 ms).
+const REST: Duration = Duration::from_millis(250);
+/// A board that has said nothing for this long is asked for its position: a change may have been lost, or the board may be gone.
+const WATCH: Duration = Duration::from_secs(2);
+/// A board that has not answered for this long is reported silent. It answers within 0.1 s.
+const SILENCE: Duration = Duration::from_secs(4);
+/// Bytes of garbage that are shown.
+const SHOWN: usize = 40;
+
+/// The wire of a DGT board. See the module documentation.
+#[derive(Debug)]
+pub struct Dgt {
+    up: bool,
+    frames: Frames,
+    /// When a message that has begun is given up.
+    frame_ends: Option<Instant>,
+    pacer: Pacer<Ask>,
+    /// The pieces as the board last showed them, with the changes since.
+    board: Option<Board>,
+    /// When to ask for the position.
+    look_at: Option<Instant>,
+    /// When the board is silent unless it says something.
+    silent_at: Option<Instant>,
+    version: Option<(u8, u8)>,
+    serial: Option<String>,
+    answers: bool,
+    said: VecDeque<Said>,
+}
+
+impl Dgt {
+    /// A board of which nothing is known.
+    pub fn new() -> Self {
+        Self {
+            up: false,
+            frames: Frames::new(MAX_FRAME, codec::cut),
+            frame_ends: None,
+            pacer: Pacer::default(),
+            board: None,
+            look_at: None,
+            silent_at: None,
+            version: None,
+            serial: None,
+            answers: false,
+            said: VecDeque::new(),
+        }
+    }
+
+    fn ask(&mut self, now: Instant, ask: Ask) {
+        let byte = [ask as u8];
+        self.pacer
+            .push(now, byte.to_vec(), ask, GAP, Duration::ZERO);
+    }
+
+    /// A whole message came.
+    fn message(&mut self, now: Instant, message: Message) {
+        self.silent_at = Some(now + SILENCE);
+        match message {
+            Message::Version(major, minor) => {
+                let first = self.version.replace((major, minor)).is_none();
+                if first {
+                    self.ask(now, Ask::Updates);
+                    self.ask(now, Ask::Serial);
+                    self.ask(now, Ask::Position);
+                }
+            }
+            Message::Serial(serial) => self.serial = Some(serial),
+            Message::Position(board) => {
+                self.look_at = Some(now + WATCH);
+                self.answer();
+                if self.board.as_ref().is_some_and(|known| *known != board) {
+                    // It did not tell of a change: it may have been switched off and on.
+                    self.ask(now, Ask::Updates);
+                }
+                self.show(board);
+            }
+            Message::Change(square, piece) => {
+                self.look_at = Some(now + REST);
+                if let Some(mut board) = self.board.clone() {
+                    match piece {
+                        Some(piece) => board.set_piece_at(square, piece),
+                        None => board.discard_piece_at(square),
+                    }
+                    self.show(board);
+                }
+            }
+            Message::Battery(percent) => {
+                self.said
+                    .push_back(Said::Event(DriverEvent::Battery(percent)));
+            }
+            Message::Other => {}
+        }
+    }
+
+    /// The board has shown its pieces: it can be used.
+    fn answer(&mut self) {
+        if !std::mem::replace(&mut self.answers, true) {
+            let version = self
+                .version
+                .map(|(major, minor)| format!(", version {major}.{minor}"));
+            let serial = self
+                .serial
+                .as_ref()
+                .map(|serial| format!(", number {serial}"));
+            let id = format!(
+                "DGT board{}{}",
+                version.unwrap_or_default(),
+                serial.unwrap_or_default()
+            );
+            self.said.push_back(Said::Answers { id: Some(id) });
+        }
+    }
+
+    fn show(&mut self, board: Board) {
+        self.said.push_back(Said::Pieces(board.clone()));
+        self.board = Some(board);
+    }
+
+    fn unreadable(&mut self, bytes: &[u8]) {
+        let text = printable(bytes, SHOWN);
+        self.said
+            .push_back(Said::Event(DriverEvent::Unreadable(text)));
+    }
+
+    fn take_frames(&mut self, now: Instant) {
+        while let Some(frame) = self.frames.next_frame() {
+            match frame {
+                Frame::Whole(frame) => match codec::read(&frame) {
+                    Some(message) => self.message(now, message),
+                    None => self.unreadable(&frame),
+                },
+                Frame::Garbage(bytes) => {
+                    // A change may have been among them.
+                    self.look_at = self.look_at.map(|at| at.min(now + REST));
+                    self.unreadable(&bytes);
+                }
+            }
+        }
+        self.frame_ends = self.frames.is_unfinished().then_some(now + FRAME_WAIT);
+    }
+}
+
+impl Default for Dgt {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Wire for Dgt {
+    fn link_up(&mut self, now: Instant) {
+        self.link_down();
+        self.up = true;
+        self.pacer.link_began(now);
+        self.silent_at = Some(now + SILENCE);
+        self.look_at = Some(now + WATCH);
+        self.ask(now, Ask::Idle);
+        self.ask(now, Ask::Version);
+    }
+
+    fn link_down(&mut self) {
+        *self = Self::new();
+    }
+
+    fn received(&mut self, now: Instant, channel: Channel, bytes: &[u8]) {
+        if channel == Channel::Serial {
+            self.frames.push(bytes);
+            self.take_frames(now);
+        }
+    }
+
+    fn answered(&mut self, _now: Instant, _channel: Channel, _outcome: Reply) {}
+
+    fn timeout(&mut self, now: Instant) {
+        if self.frame_ends.take_if(|at| *at <= now).is_some() {
+            self.frames.give_up();
+            self.take_frames(now);
+        }
+        if self.silent_at.take_if(|at| *at <= now).is_some() {
+            self.answers = false;
+            self.version = None;
+            self.said.push_back(Said::Event(DriverEvent::Silent(KIND)));
+        }
+        if self.look_at.is_some_and(|at| at <= now) {
+            self.look_at = Some(now + WATCH);
+            let ask = match self.version {
+                Some(_) => Ask::Position,
+                None => Ask::Version,
+            };
+            self.ask(now, ask);
+        }
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        let waits = [
+            self.frame_ends,
+            self.silent_at,
+            self.look_at,
+            self.pacer.deadline(),
+        ];
+        waits.into_iter().flatten().min()
+    }
+
+    fn poll_transmit(&mut self, now: Instant) -> Option<Outgoing> {
+        let (bytes, _) = self.pacer.poll(now)?;
+        Some(Outgoing::serial(bytes))
+    }
+
+    fn poll(&mut self) -> Option<Said> {
+        self.said.pop_front()
+    }
+}

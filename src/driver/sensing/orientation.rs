@@ -1,0 +1,146 @@
+//! Which way round the board lies.
+
+use serde::{Deserialize, Deserializer, Serialize};
+use shakmaty::{Bitboard, Board, Square};
+
+use crate::text::toml_value::text;
+
+/// The key `orientation`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Orientation {
+    /// As the pieces show.
+    #[default]
+    Auto,
+    /// White sits where the board expects it.
+    Normal,
+    /// Black sits there.
+    Turned,
+}
+
+/// Reads the key.
+///
+/// # Errors
+/// Another word than the three.
+pub fn orientation<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Orientation, D::Error> {
+    text(deserializer, "\"auto\", \"normal\" or \"turned\"")
+}
+
+/// Turns what the board says and what it is to light.
+#[derive(Clone, Copy, Debug)]
+pub struct Turn {
+    setting: Orientation,
+    /// Whether the board lies the other way round; `None` until the pieces have shown it.
+    turned: Option<bool>,
+}
+
+impl Turn {
+    /// By this setting.
+    pub fn new(setting: Orientation) -> Self {
+        Self {
+            setting,
+            turned: match setting {
+                Orientation::Auto => None,
+                Orientation::Normal => Some(false),
+                Orientation::Turned => Some(true),
+            },
+        }
+    }
+
+    /// Whether the board lies the other way round, if that is known.
+    pub fn turned(self) -> Option<bool> {
+        self.turned
+    }
+
+    /// Goes on as before a restart.
+    pub fn recall(&mut self, turned: Option<bool>) {
+        if self.setting == Orientation::Auto {
+            self.turned = turned;
+        }
+    }
+
+    /// The pieces as the players see them. `wanted`: how they should stand.
+    ///
+    /// All 64 squares are compared with that and with the start position, both ways round. Until one way was nearer, the board is
+    /// taken to lie as it expects. After that only pieces that stand exactly as they should, or at the start, turn it.
+    pub fn pieces(&mut self, raw: &Board, wanted: &Board) -> Board {
+        let mut other = raw.clone();
+        other.rotate_180();
+        if self.setting == Orientation::Auto {
+            let start = Board::new();
+            let wrong = |board: &Board| distance(board, wanted).min(distance(board, &start));
+            let (plain, turned) = (wrong(raw), wrong(&other));
+            let told = match self.turned {
+                None => plain != turned,
+                Some(_) => plain.min(turned) == 0 && plain != turned,
+            };
+            if told {
+                self.turned = Some(turned < plain);
+            }
+        }
+        if self.turned == Some(true) {
+            other
+        } else {
+            raw.clone()
+        }
+    }
+
+    /// The squares to light as the board numbers them.
+    pub fn lights(self, squares: Bitboard) -> Bitboard {
+        if self.turned == Some(true) {
+            squares.rotate_180()
+        } else {
+            squares
+        }
+    }
+}
+
+/// The squares on which two placements differ.
+fn distance(one: &Board, other: &Board) -> usize {
+    let differ = |square: &Square| one.piece_at(*square) != other.piece_at(*square);
+    Square::ALL.into_iter().filter(differ).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn turned(board: &Board) -> Board {
+        let mut board = board.clone();
+        board.rotate_180();
+        board
+    }
+
+    #[test]
+    fn the_start_shows_which_way_the_board_lies_and_its_lights_follow() {
+        let start = Board::new();
+        let mut turn = Turn::new(Orientation::Auto);
+        assert_eq!(turn.pieces(&turned(&start), &start), start);
+        assert_eq!(turn.turned(), Some(true));
+        let e2 = Bitboard::from_square(Square::E2);
+        assert_eq!(turn.lights(e2), Bitboard::from_square(Square::D7));
+        // A piece in the hand changes nothing.
+        let mut lifted = start.clone();
+        lifted.discard_piece_at(Square::E2);
+        assert_eq!(turn.pieces(&turned(&lifted), &start), lifted);
+        // The players have changed sides.
+        assert_eq!(turn.pieces(&start, &start), start);
+        assert_eq!(turn.turned(), Some(false));
+    }
+
+    #[test]
+    fn a_placement_that_fits_both_ways_shows_nothing() {
+        let empty = Board::empty();
+        let mut turn = Turn::new(Orientation::Auto);
+        assert_eq!(turn.pieces(&empty, &Board::new()), empty);
+        assert_eq!(turn.turned(), None);
+    }
+
+    #[test]
+    fn a_setting_is_not_overruled_by_the_pieces() {
+        let start = Board::new();
+        let mut turn = Turn::new(Orientation::Normal);
+        turn.recall(Some(true));
+        assert_eq!(turn.pieces(&turned(&start), &start), turned(&start));
+    }
+}

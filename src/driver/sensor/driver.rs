@@ -1,0 +1,303 @@
+//! The driver of every board that senses its pieces: all but its bytes.
+
+use std::{
+    collections::VecDeque,
+    time::{Duration, Instant},
+};
+
+use serde::{Deserialize, Serialize};
+use shakmaty::{Bitboard, Board, Chess};
+
+use super::{Said, Wire};
+use crate::{
+    chess::{game::Game, guidance::guide, recognise::Waits},
+    driver::{
+        Driver, DriverEvent, Profile, Step,
+        sensing::{Awaited, Orientation, Pieces, Report, Turn},
+    },
+    vocabulary::{Beginning, Channel, GameEnd, Outgoing, Reply},
+};
+
+/// What a set-up costs besides its pieces, in shown moves: a move or two is better made, or taken back, than set up.
+const SET_UP: usize = 2;
+
+/// A board that senses which piece stands where. Its own part is the [`Wire`].
+pub struct Sensor<W> {
+    wire: W,
+    pieces: Pieces,
+    turn: Turn,
+    /// The board answers on this link.
+    answers: bool,
+    /// [`Driver::learn`] was called and not answered.
+    asked: bool,
+    /// The squares that are lit.
+    lit: Option<Bitboard>,
+    events: VecDeque<DriverEvent>,
+}
+
+/// What is kept through a restart.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct SavedSensor {
+    /// How the pieces stand after what was reported, as in a FEN, if that is known.
+    placement: Option<String>,
+    /// Whether the board lies the other way round, if that is known.
+    turned: Option<bool>,
+}
+
+impl<W: Wire> Sensor<W> {
+    /// A driver that knows nothing about its board yet. A placement counts once it was unchanged for `settle`.
+    pub fn new(wire: W, orientation: Orientation, settle: Duration) -> Self {
+        Self {
+            wire,
+            pieces: Pieces::new(settle, Waits::default()),
+            turn: Turn::new(orientation),
+            answers: false,
+            asked: false,
+            lit: None,
+            events: VecDeque::new(),
+        }
+    }
+
+    /// The make's own part.
+    pub fn wire(&self) -> &W {
+        &self.wire
+    }
+
+    fn is_known(&self) -> bool {
+        self.pieces.follower().is_known()
+    }
+
+    /// Takes what the board has said, and does everything that can be done now.
+    fn work(&mut self, now: Instant) {
+        while let Some(said) = self.wire.poll() {
+            match said {
+                Said::Answers { id } => {
+                    self.answers = true;
+                    self.lit = None;
+                    self.events.push_back(DriverEvent::Answers { id });
+                }
+                Said::Pieces(raw) => {
+                    let wanted = self.pieces.wanted();
+                    let board = self.turn.pieces(&raw, &wanted);
+                    self.pieces.sense(now, &board);
+                }
+                Said::Key => self.key(),
+                Said::Event(event) => {
+                    self.answers &= !matches!(event, DriverEvent::Silent(_));
+                    self.events.push_back(event);
+                }
+            }
+        }
+        self.pass_on();
+        self.answer();
+        let lights = self.pieces.lights();
+        if self.answers && self.lit.replace(lights) != Some(lights) {
+            self.wire.light(now, self.turn.lights(lights));
+        }
+    }
+
+    /// With the pieces at the start it means a new game, otherwise that they stand as they should.
+    fn key(&mut self) {
+        if !self.pieces.new_game_by_key() {
+            self.events.push_back(DriverEvent::Ready);
+        }
+    }
+
+    /// Reports what was sensed.
+    fn pass_on(&mut self) {
+        while let Some(report) = self.pieces.poll() {
+            let event = match report {
+                Report::Moved { reported, .. } | Report::Executed(reported) => {
+                    DriverEvent::Moved(reported)
+                }
+                Report::TookBack { reported, .. } => DriverEvent::TookBack(Some(reported)),
+                Report::NewGame => DriverEvent::NewGame,
+                Report::SetUp => {
+                    self.pieces.begin();
+                    DriverEvent::Accepted
+                }
+                Report::Misplaced(misplaced) => DriverEvent::Misplaced(misplaced),
+                Report::Stands => DriverEvent::Stands,
+            };
+            self.events.push_back(event);
+        }
+    }
+
+    /// Answers [`Driver::learn`] once a placement has settled: moves made meanwhile were reported before.
+    fn answer(&mut self) {
+        if self.asked && self.pieces.is_settled() {
+            self.asked = false;
+            self.events.push_back(if self.is_known() {
+                DriverEvent::NoList
+            } else {
+                DriverEvent::Unplaced
+            });
+        }
+    }
+
+    /// The player is to set up the last position of this game.
+    fn set_up(&mut self, now: Instant, game: Game) {
+        self.pieces.set_up(now, game);
+        self.work(now);
+    }
+}
+
+impl<W: Wire> Driver for Sensor<W> {
+    fn profile(&self) -> Profile {
+        Profile::Pieces
+    }
+
+    fn set_up_cost(&self, board: &Board) -> Option<usize> {
+        let stands = self.pieces.picture()?;
+        let carried = guide(&stands.clone().into(), board).len();
+        Some(if carried == 0 { 0 } else { carried + SET_UP })
+    }
+
+    fn link_up(&mut self, now: Instant) {
+        self.wire.link_up(now);
+        self.work(now);
+    }
+
+    fn link_down(&mut self) {
+        self.wire.link_down();
+        self.pieces.link_down();
+        self.answers = false;
+        self.asked = false;
+        self.lit = None;
+        self.events.clear();
+    }
+
+    fn received(&mut self, now: Instant, channel: Channel, bytes: &[u8]) {
+        self.wire.received(now, channel, bytes);
+        self.work(now);
+    }
+
+    fn answered(&mut self, now: Instant, channel: Channel, outcome: Reply) {
+        self.wire.answered(now, channel, outcome);
+        self.work(now);
+    }
+
+    fn timeout(&mut self, now: Instant) {
+        self.wire.timeout(now);
+        self.pieces.timeout(now);
+        self.work(now);
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        let waits = [self.wire.deadline(), self.pieces.deadline()];
+        waits.into_iter().flatten().min()
+    }
+
+    fn idle(&self) -> bool {
+        let follower = self.pieces.follower();
+        let busy = follower.is_setting_up() || follower.is_awaited();
+        self.answers && !busy && !self.asked
+    }
+
+    fn stepping(&self) -> bool {
+        self.pieces.follower().is_setting_up()
+    }
+
+    fn start(&mut self, now: Instant, step: Step) {
+        if !self.idle() {
+            return;
+        }
+        let awaited = match step {
+            Step::Show(m) => Awaited::Move(m),
+            Step::TakeBack(_) => Awaited::TakeBack,
+            Step::NewGame(_) => return self.set_up(now, Game::standard()),
+            Step::SetUp(game) => return self.set_up(now, *game),
+        };
+        self.events.push_back(if self.is_known() {
+            self.pieces.await_hand(awaited);
+            DriverEvent::Accepted
+        } else {
+            DriverEvent::Unplaced
+        });
+        self.work(now);
+    }
+
+    fn confirm(&mut self, now: Instant) {
+        self.pieces.confirm(now);
+        self.work(now);
+    }
+
+    fn tell_position(&mut self, _now: Instant, _position: &Chess, _new_to_board: bool) {}
+
+    fn learn(&mut self, now: Instant) {
+        self.asked = true;
+        self.work(now);
+    }
+
+    fn is_asked(&self) -> bool {
+        self.asked
+    }
+
+    fn look(&mut self, _now: Instant) {
+        self.events.push_back(match self.pieces.picture() {
+            Some(board) => DriverEvent::Placed {
+                board: Box::new(board.clone()),
+                turn: None,
+            },
+            None => DriverEvent::NoPicture,
+        });
+    }
+
+    fn follow(&mut self, now: Instant, game: &Game, may_replace: bool) -> bool {
+        self.pieces.follow(now, game, may_replace);
+        self.work(now);
+        !self.events.is_empty()
+    }
+
+    fn stands_as(&self, board: &Board) -> bool {
+        self.pieces.stand_as(board)
+    }
+
+    fn knows_of(&self, _beginning: Beginning) -> bool {
+        true
+    }
+
+    fn game_ended(&mut self, now: Instant, _end: GameEnd) {
+        self.pieces.game_ended();
+        self.work(now);
+    }
+
+    fn abandon(&mut self, target: Option<&Game>) {
+        if self.pieces.abandon(target) {
+            self.events.push_back(DriverEvent::Unplaced);
+        }
+    }
+
+    fn memory(&self) -> Option<serde_json::Value> {
+        let placement = self.pieces.known();
+        serde_json::to_value(SavedSensor {
+            placement: placement.map(|board| board.board_fen().to_string()),
+            turned: self.turn.turned(),
+        })
+        .ok()
+    }
+
+    fn recall(&mut self, memory: serde_json::Value) {
+        let Ok(saved) = serde_json::from_value::<SavedSensor>(memory) else {
+            return;
+        };
+        self.turn.recall(saved.turned);
+        let placement = saved.placement.unwrap_or_default();
+        if let Ok(board) = Board::from_ascii_board_fen(placement.as_bytes()) {
+            self.pieces.recall(board);
+        }
+    }
+
+    fn poll_hang_up(&mut self) -> Option<String> {
+        self.wire.poll_hang_up()
+    }
+
+    fn poll_transmit(&mut self, now: Instant) -> Option<Outgoing> {
+        self.wire.poll_transmit(now)
+    }
+
+    fn poll_event(&mut self) -> Option<DriverEvent> {
+        self.events.pop_front()
+    }
+}

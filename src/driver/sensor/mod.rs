@@ -1,0 +1,12 @@
+//! The driver of every board that senses its pieces and does not move them: all of it but the bytes, which are a [`Wire`].
+//!
+//! A make of board implements [`Wire`], and [`Sensor`] makes a [`Driver`](super::Driver) of it: what the pieces do is read from
+//! [`sensing`](super::sensing), and so are the lights, turned as the board lies.
+
+mod driver;
+mod wire;
+
+pub use self::{
+    driver::Sensor,
+    wire::{Said, Wire},
+};

@@ -1,0 +1,329 @@
+//! A program, and a hand at a simulated board that senses its pieces, from the bytes to the program and back, on a virtual clock.
+
+use std::time::{Duration, Instant};
+
+use boardbridge::{
+    board::{core::Core, settings::BoardConfig},
+    chess::game::{Game, uci},
+    vocabulary::{BoardName, Channel, Event, Outgoing, Reply, Request, Snapshot},
+};
+use rig::{cable::CORRECTION_WAIT, clock::Clocked, program::Program};
+use shakmaty::{Move, uci::UciMove};
+use simulators::{
+    Report, SimulatedBoard as _, chessnut, dgt,
+    peripheral::Peripheral as _,
+    pieces::{Order, Pieces},
+};
+
+/// Longer than any wait of the core and the hand.
+pub const LONG: Duration = Duration::from_secs(60);
+
+/// The quickest reply of a person who plays blitz.
+const REACTION: Duration = Duration::from_millis(300);
+
+/// A simulated board at the end of its link.
+pub trait Wood {
+    /// Its kind in the configuration.
+    const KIND: &'static str;
+    fn linked(&mut self, now: Instant, up: bool);
+    /// Takes a request; the answer, if its link gives one.
+    fn takes(&mut self, now: Instant, outgoing: &Outgoing) -> Option<Reply>;
+    fn says(&mut self) -> Option<(Channel, Vec<u8>)>;
+    fn shows(&mut self) -> Option<Report>;
+    fn does(&mut self, now: Instant, order: Order);
+    /// The hand hears of this move elsewhere.
+    fn hears(&mut self, now: Instant, m: Move);
+    fn pieces(&self) -> &Pieces;
+    fn next(&self) -> Option<Instant>;
+    fn passes(&mut self, now: Instant);
+}
+
+impl Wood for dgt::Dgt {
+    const KIND: &'static str = "dgt";
+    fn linked(&mut self, now: Instant, up: bool) {
+        if up {
+            self.plugged(now);
+        }
+    }
+    fn takes(&mut self, now: Instant, outgoing: &Outgoing) -> Option<Reply> {
+        self.received(now, outgoing.bytes());
+        None
+    }
+    fn says(&mut self) -> Option<(Channel, Vec<u8>)> {
+        Some((Channel::Serial, self.poll_transmit()?))
+    }
+    fn shows(&mut self) -> Option<Report> {
+        self.poll_report()
+    }
+    fn does(&mut self, now: Instant, order: Order) {
+        self.order(now, order);
+    }
+    fn hears(&mut self, now: Instant, m: Move) {
+        self.tell(now, m);
+    }
+    fn pieces(&self) -> &Pieces {
+        self.pieces()
+    }
+    fn next(&self) -> Option<Instant> {
+        self.deadline()
+    }
+    fn passes(&mut self, now: Instant) {
+        self.timeout(now);
+    }
+}
+
+impl Wood for chessnut::Chessnut {
+    const KIND: &'static str = "chessnut";
+    fn linked(&mut self, now: Instant, up: bool) {
+        if up {
+            self.connected(now);
+        } else {
+            self.disconnected(now);
+        }
+    }
+    fn takes(&mut self, now: Instant, outgoing: &Outgoing) -> Option<Reply> {
+        let Channel::Gatt(characteristic) = outgoing.channel else {
+            panic!("a serial line on the air");
+        };
+        match &outgoing.request {
+            Request::Subscribe => self.subscribed(now, characteristic, true),
+            Request::Command(bytes) | Request::Write(bytes) => {
+                if self.write(now, characteristic, bytes).is_err() {
+                    return Some(Reply::Refused("the board refuses".to_owned()));
+                }
+            }
+            Request::Read => panic!("{outgoing:?}"),
+        }
+        Some(Reply::Done)
+    }
+    fn says(&mut self) -> Option<(Channel, Vec<u8>)> {
+        let (characteristic, value) = self.poll_notify()?;
+        Some((Channel::Gatt(characteristic), value))
+    }
+    fn shows(&mut self) -> Option<Report> {
+        self.poll_report()
+    }
+    fn does(&mut self, now: Instant, order: Order) {
+        self.hand(now, order);
+    }
+    /// Its lamps show it.
+    fn hears(&mut self, _now: Instant, _m: Move) {}
+    fn pieces(&self) -> &Pieces {
+        self.pieces()
+    }
+    fn next(&self) -> Option<Instant> {
+        self.deadline()
+    }
+    fn passes(&mut self, now: Instant) {
+        self.timeout(now);
+    }
+}
+
+/// See the module documentation.
+pub struct Table<W> {
+    pub now: Instant,
+    began: Instant,
+    pub core: Core,
+    pub wood: W,
+    program: Program,
+    /// The game that the program has.
+    pub game: Game,
+    keys: String,
+    linked: bool,
+    log: Vec<String>,
+    /// What should not happen in a game that is played as it should be.
+    pub faults: Vec<String>,
+}
+
+impl<W: Wood> Clocked for Table<W> {
+    fn clock(&mut self) -> &mut Instant {
+        &mut self.now
+    }
+    fn carry(&mut self) {
+        loop {
+            if let Some(outgoing) = self.core.poll_transmit(self.now) {
+                self.note(format!("> {}", outgoing.bytes().escape_ascii()));
+                let reply = self.wood.takes(self.now, &outgoing);
+                if let Some(reply) = reply {
+                    self.core.answered(self.now, outgoing.channel, reply);
+                }
+            } else if let Some((channel, bytes)) = self.wood.says() {
+                if self.linked {
+                    self.core.received(self.now, channel, &bytes);
+                }
+            } else if let Some(why) = self.core.poll_hang_up() {
+                self.note(format!("hung up: {why}"));
+                self.faults.push(why);
+                self.unlink();
+                self.link();
+            } else if let Some(report) = self.wood.shows() {
+                self.note(format!(". {report}"));
+                if let Report::Fault(what) | Report::Lost(what) | Report::Refused(what) = report {
+                    self.faults.push(what);
+                }
+            } else if let Some(event) = self.core.poll_event() {
+                self.note(format!("* {event}"));
+                if let Event::Mistake { text } | Event::Unreadable { text } = event {
+                    self.faults.push(text);
+                }
+            } else {
+                return;
+            }
+        }
+    }
+    fn deadline(&self) -> Option<Instant> {
+        let next = [self.core.deadline(), self.wood.next()];
+        next.into_iter().flatten().min()
+    }
+    fn timeout(&mut self, now: Instant) {
+        self.core.timeout(now);
+        self.wood.passes(now);
+    }
+    fn story(&self) -> String {
+        let from = self.log.len().saturating_sub(80);
+        self.log[from..].join("\n")
+    }
+}
+
+fn core(kind: &str, keys: &str) -> Core {
+    let board = BoardConfig::from_toml(&format!("kind = \"{kind}\"\n{keys}\n")).unwrap();
+    Core::new(BoardName::default(), board.driver(), CORRECTION_WAIT)
+}
+
+impl<W: Wood> Table<W> {
+    /// The daemon, with these keys, and the board, linked.
+    pub fn new(wood: W, keys: &str) -> Self {
+        let now = Instant::now();
+        let mut table = Self {
+            now,
+            began: now,
+            core: core(W::KIND, keys),
+            wood,
+            program: Program::default(),
+            game: Game::standard(),
+            keys: keys.to_owned(),
+            linked: false,
+            log: Vec::new(),
+            faults: Vec::new(),
+        };
+        table.link();
+        table
+    }
+
+    fn note(&mut self, what: String) {
+        self.log.push(format!(
+            "{:9.3} {what}",
+            (self.now - self.began).as_secs_f64()
+        ));
+    }
+
+    pub fn link(&mut self) {
+        self.linked = true;
+        self.wood.linked(self.now, true);
+        self.core.link_up(self.now);
+    }
+
+    pub fn unlink(&mut self) {
+        self.linked = false;
+        self.wood.linked(self.now, false);
+        self.core.link_down(self.now, "the test".to_owned());
+    }
+
+    /// The daemon is killed, and goes on from what it kept. The program states its game again.
+    pub fn restart(&mut self, awaits: bool) {
+        let kept = self.core.memory();
+        self.wood.linked(self.now, false);
+        self.core = core(W::KIND, &self.keys);
+        self.core.resume(self.now, kept);
+        self.link();
+        self.states(awaits);
+    }
+
+    pub fn snapshot(&self) -> Snapshot {
+        self.core.snapshot()
+    }
+
+    /// Advances the time until this holds.
+    pub fn comes(&mut self, what: &str, so: impl Fn(&Self) -> bool) {
+        assert!(
+            self.until(LONG, so),
+            "{what} does not come:\n{}",
+            self.story()
+        );
+    }
+
+    /// Lets time pass.
+    pub fn waits(&mut self, time: Duration) {
+        self.until(time, |_| false);
+    }
+
+    /// The program states its game, and awaits the hand's move or not.
+    pub fn states(&mut self, awaits: bool) {
+        let command = self.program.states(&self.game);
+        self.core.command(self.now, command);
+        let command = self.program.awaits(awaits);
+        self.core.command(self.now, command);
+    }
+
+    /// The game on the board is known.
+    pub fn is_ready(&mut self) {
+        self.comes("the board's game", |table| table.snapshot().sure);
+    }
+
+    /// The program makes this move, and the hand executes it.
+    pub fn program_moves(&mut self, m: Move) {
+        assert!(self.game.push(m));
+        self.states(false);
+        self.wood.hears(self.now, m);
+        let what = format!("the program's {}", uci(m));
+        self.comes(&what, |table| {
+            let held = table.snapshot();
+            *held.game == table.game
+                && table.wood.pieces().game().len() == table.game.len()
+                && held.guidance.is_empty()
+        });
+        self.waits(REACTION);
+    }
+
+    /// The hand makes this move, and the program is told it.
+    pub fn hand_moves(&mut self, m: Move, order: Order) {
+        self.states(true);
+        self.wood.does(self.now, order);
+        self.told(m);
+    }
+
+    /// The program is told this move.
+    pub fn told(&mut self, m: Move) {
+        let told = |table: &Self| table.program.answer(&table.snapshot()).is_some();
+        self.comes(&format!("the hand's {}", uci(m)), told);
+        let answer = self.program.answer(&self.snapshot());
+        assert_eq!(answer, Some(m), "{}", self.story());
+        assert!(self.game.push(m));
+        let command = self.program.answered(uci(m));
+        self.core.command(self.now, command);
+        self.comes("rest", |table| {
+            table.wood.pieces().game().len() == table.game.len()
+        });
+    }
+
+    /// Plays this game; `style` says how the hand makes each of its moves.
+    pub fn plays(
+        &mut self,
+        moves: &str,
+        hand_has_white: bool,
+        mut order: impl FnMut(UciMove) -> Order,
+    ) {
+        self.states(hand_has_white == self.game.turn().is_white());
+        self.is_ready();
+        for word in moves.split_whitespace() {
+            let m: UciMove = word.parse().unwrap();
+            let legal = m.to_move(self.game.position()).unwrap();
+            if self.game.turn().is_white() == hand_has_white {
+                self.hand_moves(legal, order(m));
+            } else {
+                self.program_moves(legal);
+            }
+        }
+        assert_eq!(self.faults, [""; 0], "{}", self.story());
+    }
+}
