@@ -84,7 +84,7 @@ pub enum DriverEvent {
     /// nevertheless.
     Unheard,
     /// The board has stopped answering; the driver keeps asking.
-    Silent(BoardKind),
+    Silent,
     /// The input is that of another kind of board, and nothing from this kind has been heard.
     Stranger(BoardKind),
     /// The board was switched on again: whatever was being sent is void.

@@ -2,12 +2,7 @@
 
 #[cfg(test)]
 use super::toy;
-use super::{
-    chessnut, citrine, dgt,
-    identity::{Identity, Medium},
-    neo, swpp, ucb,
-};
-use crate::vocabulary::BoardKind;
+use super::{chessnut, citrine, dgt, identity::Identity, neo, swpp, ucb};
 
 /// The makes: one line each.
 pub static MAKES: &[&Identity] = &[
@@ -25,17 +20,4 @@ pub static MAKES: &[&Identity] = &[
 pub fn make(kind: &str) -> Option<&'static Identity> {
     let named = |make: &&&Identity| make.kind.as_str() == kind;
     MAKES.iter().find(named).copied()
-}
-
-/// The other kinds that this one may be taken for: those with a cable, if it has one too.
-pub fn others(kind: BoardKind) -> Vec<BoardKind> {
-    let wired = MAKES
-        .iter()
-        .filter(|make| make.media.contains(&Medium::Serial));
-    let kinds: Vec<BoardKind> = wired.map(|make| make.kind).collect();
-    let fits = kinds.contains(&kind);
-    kinds
-        .into_iter()
-        .filter(|other| fits && *other != kind)
-        .collect()
 }

@@ -6,7 +6,7 @@ use shakmaty::{Color, Move, fen::Fen};
 
 use super::{
     board_kind::BoardKind,
-    link_state::{GARBLED, mute, stranger},
+    link_state::{GARBLED, MUTE, stranger},
     misplaced::Misplaced,
     report::{Reported, Wording},
 };
@@ -25,8 +25,8 @@ pub enum Advice {
         /// Unreadable data came.
         garbled: bool,
     },
-    /// The board was asked, and nothing has ever come from it: it may be of one of these other kinds.
-    Mute(Vec<BoardKind>),
+    /// The board was asked, and nothing has ever come from it: it may be of another kind.
+    Mute,
     /// What is connected talks like another kind of board.
     Stranger(BoardKind),
     /// This move should be made on the board.
@@ -141,7 +141,7 @@ impl Advice {
             Self::Nothing
             | Self::NoLink(_)
             | Self::Silent { .. }
-            | Self::Mute(_)
+            | Self::Mute
             | Self::Stranger(_)
             | Self::Unplaced(_) => self.to_string(),
         }
@@ -157,7 +157,7 @@ impl fmt::Display for Advice {
                 f.write_str("the board does not answer: is it switched on and connected?")
             }
             Self::Silent { garbled: true } => write!(f, "the board does not answer, and {GARBLED}"),
-            Self::Mute(others) => f.write_str(&mute(others)),
+            Self::Mute => f.write_str(MUTE),
             Self::Stranger(kind) => f.write_str(&stranger(*kind)),
             Self::Make(m) => write!(f, "make the move {} on the board", uci(*m)),
             Self::Shown { m, awaited } => {

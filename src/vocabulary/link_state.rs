@@ -21,8 +21,8 @@ pub enum LinkState {
         /// Unreadable data came.
         garbled: bool,
     },
-    /// The board was asked, and nothing has ever come from it: it may be of one of these other kinds.
-    Mute(Vec<BoardKind>),
+    /// The board was asked, and nothing has ever come from it: it may be of another kind.
+    Mute,
     /// What is connected talks like a board of this other kind.
     Stranger(BoardKind),
 }
@@ -30,6 +30,9 @@ pub enum LinkState {
 /// The message for a board that has sent nothing yet.
 pub const UNHEARD: &str = "nothing heard yet: move a piece; if that does not help, is the board switched on, does its cable \
      have 6 wires, and is `kind` right (others with a cable: novag-citrine, swpp)?";
+/// The message for a board that was asked and has never answered.
+pub const MUTE: &str = "the board does not answer: is it switched on and connected, and is its `kind` right? With the service \
+     stopped, `boardbridge scan --probe` asks what is at a cable";
 /// The message for a line that carries nothing readable.
 pub const GARBLED: &str =
     "the data cannot be read: check `kind`, `baud` (a UCB has 9600, a Citrine 57600) and the cable";
@@ -48,22 +51,9 @@ impl LinkState {
             Self::Unheard { garbled: true } | Self::Silent { garbled: true } => {
                 Some(GARBLED.to_owned())
             }
-            Self::Mute(others) => Some(mute(others)),
+            Self::Mute => Some(MUTE.to_owned()),
             Self::Stranger(kind) => Some(stranger(*kind)),
             Self::Asking | Self::Up | Self::Silent { garbled: false } => None,
-        }
-    }
-}
-
-/// The message for a board that was asked and has never answered.
-pub fn mute(others: &[BoardKind]) -> String {
-    let asked =
-        "the board does not answer: is it switched on and connected, and is its `kind` right?";
-    match others {
-        [] => asked.to_owned(),
-        others => {
-            let others: Vec<&str> = others.iter().map(|kind| kind.as_str()).collect();
-            format!("{asked} Others with a cable: {}", others.join(", "))
         }
     }
 }

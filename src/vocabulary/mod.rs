@@ -26,7 +26,7 @@ pub use client_name::{ClientName, owner};
 pub use command::{ClientId, Command};
 pub use ending::{BoardResult, GameEnd, Judge, NoEnd, Reason};
 pub use event::{By, Event, rounded};
-pub use link_state::{GARBLED, LinkState, UNHEARD, mute, stranger};
+pub use link_state::{GARBLED, LinkState, MUTE, UNHEARD, stranger};
 pub use misplaced::Misplaced;
 pub use opponent::{Beginning, Occasion, Opponent};
 pub use report::{Reported, Wording};

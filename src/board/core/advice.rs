@@ -37,7 +37,7 @@ impl Core {
         match self.contact.state() {
             LinkState::Down(why) => Some(Advice::NoLink(why.clone())),
             LinkState::Silent { garbled } => Some(Advice::Silent { garbled: *garbled }),
-            LinkState::Mute(others) => Some(Advice::Mute(others.clone())),
+            LinkState::Mute => Some(Advice::Mute),
             LinkState::Stranger(kind) => Some(Advice::Stranger(*kind)),
             LinkState::Asking | LinkState::Unheard { .. } | LinkState::Up => None,
         }

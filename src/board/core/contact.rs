@@ -77,16 +77,15 @@ impl Contact {
         self.state = LinkState::Unheard { garbled: false };
     }
 
-    /// The board does not answer, or no longer; it may be one of `others`. `false` if a different one has been recognised
-    /// in its place.
-    pub fn silent(&mut self, others: Vec<BoardKind>) -> bool {
+    /// The board does not answer, or no longer. `false` if a different one has been recognised in its place.
+    pub fn silent(&mut self) -> bool {
         let named = matches!(self.state, LinkState::Stranger(_));
         if !named {
             let garbled = self.garbled;
             self.state = if garbled || self.heard {
                 LinkState::Silent { garbled }
             } else {
-                LinkState::Mute(others)
+                LinkState::Mute
             };
         }
         !named
@@ -102,7 +101,7 @@ impl Contact {
         self.garbled = self.state != LinkState::Up;
         match &mut self.state {
             LinkState::Unheard { garbled } | LinkState::Silent { garbled } => *garbled = true,
-            state @ LinkState::Mute(_) => *state = LinkState::Silent { garbled: true },
+            state @ LinkState::Mute => *state = LinkState::Silent { garbled: true },
             _ => {}
         }
     }

@@ -6,7 +6,7 @@ use super::Core;
 use crate::{
     board::held_game::{List, Listed},
     chess::game::Game,
-    driver::{DriverEvent, registry::others},
+    driver::DriverEvent,
     vocabulary::{Advice, BoardKind, BoardResult, By, Event, Judge, Misplaced, Reported},
 };
 
@@ -16,7 +16,7 @@ impl Core {
         match event {
             DriverEvent::Answers { id } => self.answers(id),
             DriverEvent::Unheard => self.unheard(),
-            DriverEvent::Silent(kind) => self.silent(kind),
+            DriverEvent::Silent => self.silent(),
             DriverEvent::Stranger(kind) => self.stranger(kind),
             DriverEvent::Restarted => self.restarted(now),
             DriverEvent::AsksPosition => self.tell_position(now),
@@ -62,9 +62,9 @@ impl Core {
         self.event(Event::Unheard);
     }
 
-    fn silent(&mut self, kind: BoardKind) {
+    fn silent(&mut self) {
         self.held.doubt();
-        if self.contact.silent(others(kind)) {
+        if self.contact.silent() {
             self.event(Event::Silent);
         }
     }

@@ -648,7 +648,7 @@ impl Citrine {
             }
             _ if attempts == ATTEMPTS => {
                 self.answering = false;
-                self.event(DriverEvent::Silent(KIND));
+                self.event(DriverEvent::Silent);
             }
             _ => {}
         }

@@ -448,7 +448,7 @@ impl Driver for Swpp {
             }
             Some(Due::Silent) => match self.unfit.take() {
                 Some(unfit) => self.hang_up = Some(format!("the handshake failed: {unfit}")),
-                None => self.events.push_back(DriverEvent::Silent(KIND)),
+                None => self.events.push_back(DriverEvent::Silent),
             },
             None => {}
         }

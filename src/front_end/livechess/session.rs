@@ -342,7 +342,7 @@ impl PageConversation {
             // piece has to be put right, also while the board is away and reports nothing of its pieces.
             let ready = match board.advice {
                 Advice::YourMove(_) => true,
-                Advice::Nothing | Advice::NoLink(_) | Advice::Silent { .. } | Advice::Mute(_) => {
+                Advice::Nothing | Advice::NoLink(_) | Advice::Silent { .. } | Advice::Mute => {
                     play.stands
                 }
                 _ => false,
@@ -394,7 +394,7 @@ fn eboard(board: &Snapshot) -> Value {
     let state = match &board.link {
         LinkState::Up | LinkState::Unheard { .. } => "ACTIVE",
         LinkState::Asking => "DELAYED",
-        LinkState::Silent { .. } | LinkState::Mute(_) => "NOTRESPONDING",
+        LinkState::Silent { .. } | LinkState::Mute => "NOTRESPONDING",
         LinkState::Down(_) | LinkState::Stranger(_) => "INACTIVE",
     };
     json!({

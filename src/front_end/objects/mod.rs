@@ -25,7 +25,7 @@ pub fn board(bus: &Bus, board: &BoardHandle, snapshot: &Snapshot) -> Value {
         LinkState::Asking => "asking",
         LinkState::Unheard { .. } => "unheard",
         LinkState::Up => "up",
-        LinkState::Silent { .. } | LinkState::Mute(_) => "silent",
+        LinkState::Silent { .. } | LinkState::Mute => "silent",
         LinkState::Stranger(_) => "stranger",
     };
     let game = &snapshot.game;
