@@ -210,6 +210,8 @@ pub trait SimulatedBoard: Send {
     }
     /// The player does something.
     fn hand(&mut self, now: Instant, action: HandAction);
+    /// The player hears of a move that the board cannot show, and executes it like a shown one.
+    fn tell(&mut self, _now: Instant, _m: Move) {}
     /// The time given by [`Self::deadline`] has come.
     fn timeout(&mut self, now: Instant);
     /// When [`Self::timeout`] is to be called next.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use boardbridge::vocabulary::Advice;
 use simulators::{
     HandAction, chessnut, dgt,
     pieces::{self, Order},
@@ -70,4 +71,93 @@ fn turned<W: Wood>(table: impl Fn(pieces::Settings) -> Table<W>) {
 fn a_board_that_lies_the_other_way_round_is_played_on_as_it_lies() {
     turned(dgt);
     turned(chessnut);
+}
+
+/// Every act of a game that is not a plain move, and every accident.
+fn an_eventful_game<W: Wood>(table: impl Fn(pieces::Settings) -> Table<W>) {
+    let mut table = table(person());
+    table.plays("e2e4 e7e5 g1f3 b8c6", true, tidily);
+    // It takes its own last move back, with the program's, and plays another one.
+    table.states(true);
+    table.waits(Duration::from_secs(1));
+    table.wood.does(table.now, Order::Do(HandAction::TakeBack));
+    table.comes("the take-back", |table| table.snapshot().game.len() == 3);
+    table.game.pop();
+    table.states(false);
+    table.wood.does(table.now, Order::Do(HandAction::TakeBack));
+    table.comes("the second take-back", |table| {
+        table.snapshot().game.len() == 2
+    });
+    table.game.pop();
+    table.plays("f1c4 g8f6", true, tidily);
+    // The program takes its move back.
+    table.waits(Duration::from_secs(1));
+    table.game.pop();
+    table.states(false);
+    table.comes("the program's take-back", |table| {
+        table.snapshot().game.len() == 3 && table.snapshot().advice != Advice::Nothing
+    });
+    table.wood.does(table.now, Order::Do(HandAction::TakeBack));
+    table.comes("the pieces", |table| {
+        table.snapshot().advice == Advice::Nothing
+    });
+    table.plays("f8c5 g1f3 g8f6", true, tidily);
+    table.waits(Duration::from_secs(1));
+    // The link is lost while the hand moves; the daemon is killed while it moves.
+    table.states(true);
+    table.unlink();
+    table.wood.does(table.now, tidily("e1g1".parse().unwrap()));
+    table.waits(Duration::from_secs(5));
+    table.link();
+    table.told(castling(&table));
+    table.plays("d7d6", true, tidily);
+    table.states(true);
+    table.waits(Duration::from_secs(1));
+    table.wood.does(table.now, tidily("d2d3".parse().unwrap()));
+    table.waits(Duration::from_millis(300));
+    table.restart(true);
+    let m = legal(&table, "d2d3");
+    table.told(m);
+    // A piece goes where it may not, and back.
+    table.states(false);
+    table.wood.does(
+        table.now,
+        Order::Do(HandAction::Wrong("a1a5".parse().unwrap())),
+    );
+    table.comes("what is wrong", |table| {
+        !table.snapshot().guidance.is_empty()
+    });
+    table.wood.does(table.now, Order::Restore);
+    table.comes("the pieces", |table| table.snapshot().guidance.is_empty());
+    table.faults.clear();
+    table.plays("e8g8 c1g5", true, tidily);
+}
+
+fn legal<W: Wood>(table: &Table<W>, m: &str) -> shakmaty::Move {
+    let m: shakmaty::uci::UciMove = m.parse().unwrap();
+    m.to_move(table.game.position()).unwrap()
+}
+
+fn castling<W: Wood>(table: &Table<W>) -> shakmaty::Move {
+    legal(table, "e1g1")
+}
+
+#[test]
+fn a_game_goes_on_through_take_backs_accidents_and_mistakes() {
+    an_eventful_game(dgt);
+    an_eventful_game(chessnut);
+}
+
+fn promotions<W: Wood>(table: impl Fn(pieces::Settings) -> Table<W>) {
+    for role in ["q", "r", "b", "n"] {
+        let mut table = table(person());
+        let moves = format!("a2a4 b7b5 a4b5 a7a6 b5a6 c8b7 a6b7 h7h6 b7a8{role} h6h5");
+        table.plays(&moves, true, tidily);
+    }
+}
+
+#[test]
+fn a_pawn_becomes_the_piece_that_is_put_there() {
+    promotions(dgt);
+    promotions(chessnut);
 }

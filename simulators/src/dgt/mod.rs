@@ -464,6 +464,10 @@ impl SimulatedBoard for Dgt {
         self.next_due().map(|(at, _)| at)
     }
 
+    fn tell(&mut self, now: Instant, m: Move) {
+        Self::tell(self, now, m);
+    }
+
     fn poll_transmit(&mut self) -> Option<Vec<u8>> {
         self.output.pop_front()
     }

@@ -153,8 +153,8 @@ mod tests {
         Board::from_ascii_board_fen(fen.as_bytes()).unwrap()
     }
 
-    /// A real board's start position (egdels/moveapiece, tools/chessnut-sniffer/CHESSNUT_PROTOCOL.md), and those of a test of another
-    /// program (JohanSjoblom/picochess, tests/test_chessnut_parser.py).
+    /// A real board's start position (egdels/moveapiece, `tools/chessnut-sniffer/CHESSNUT_PROTOCOL.md`), and those of a test of another
+    /// program (JohanSjoblom/picochess, `tests/test_chessnut_parser.py`).
     #[test]
     fn published_positions_are_read_as_they_are_meant() {
         let middle = "00".repeat(16);
@@ -164,7 +164,7 @@ mod tests {
         assert_eq!(
             read(&bytes(&open)),
             Some(Message::Position(board(
-                "rnbqkbnr/pp2pppp/8/8/8/8/PPP2PPP/RNBQKBNR"
+                "rnbqkbnr/pp2pppp/8/8/8/8/PP1PP1PP/RNBQKBNR"
             )))
         );
         let turned = format!("0124 A6B99C6A 77777777 {middle} 44444444 58133285 FFFFFFFF");
@@ -180,7 +180,7 @@ mod tests {
         assert_eq!(read(&bytes(&unknown)), None);
     }
 
-    /// JohanSjoblom/picochess, tests/test_chessnut_parser.py; fianchettochess/BoardKit, GoldenFrameTests; egdels/moveapiece.
+    /// JohanSjoblom/picochess, `tests/test_chessnut_parser.py`; fianchettochess/BoardKit, `GoldenFrameTests`; egdels/moveapiece.
     #[test]
     fn the_charge_is_read_in_both_forms() {
         for (hex, percent) in [
@@ -198,8 +198,8 @@ mod tests {
         assert_eq!(read(&bytes("0F0102")), Some(Message::NewGame));
     }
 
-    /// JohanSjoblom/picochess, tests/test_chessnut_command.py; chessnutech/ChessnutNext, test/physical_board_protocol_test.dart;
-    /// fianchettochess/BoardKit, GoldenFrameTests.
+    /// JohanSjoblom/picochess, `tests/test_chessnut_command.py`; chessnutech/ChessnutNext, `test/physical_board_protocol_test.dart`;
+    /// fianchettochess/BoardKit, `GoldenFrameTests`.
     #[test]
     fn lights_are_written_as_published() {
         let lit = |squares: &[Square]| lights(squares.iter().copied().collect());

@@ -143,13 +143,11 @@ impl Wire for Chessnut {
         let Some(whole) = joined.push(bytes) else {
             return;
         };
-        match codec::read(&whole) {
-            Some(message) => self.message(now, message),
-            None => {
-                let text = printable(&whole, SHOWN);
-                let event = DriverEvent::Unreadable(text);
-                self.said.push_back(Said::Event(event));
-            }
+        if let Some(message) = codec::read(&whole) {
+            self.message(now, message);
+        } else {
+            let event = DriverEvent::Unreadable(printable(&whole, SHOWN));
+            self.said.push_back(Said::Event(event));
         }
     }
 

@@ -73,7 +73,7 @@ pub fn read(frame: &[u8]) -> Option<Message> {
     let (header, data) = frame.split_at_checked(HEADER)?;
     Some(match (header[0], data) {
         (0x86, fields) if fields.len() == 64 => Message::Position(position(fields)?),
-        (0x8e, [field, code]) => Message::Change(square(*field)?, piece(*code)?),
+        (0x8e, [field, code @ ..CODES]) => Message::Change(square(*field)?, piece(*code)),
         (0x93, [major, minor]) => Message::Version(*major, *minor),
         (0x91 | 0xa2, digits) => Message::Serial(printable(digits)?),
         (0xa0, [percent @ ..=100, ..]) => Message::Battery(*percent),
@@ -86,7 +86,10 @@ pub fn read(frame: &[u8]) -> Option<Message> {
 fn position(fields: &[u8]) -> Option<Board> {
     let mut board = Board::empty();
     for (field, code) in (0u8..).zip(fields) {
-        if let Some(piece) = piece(*code)? {
+        if *code >= CODES {
+            return None;
+        }
+        if let Some(piece) = piece(*code) {
             board.set_piece_at(square(field)?, piece);
         }
     }
@@ -98,9 +101,12 @@ fn square(field: u8) -> Option<Square> {
     (field < 64).then(|| Square::new(u32::from(field)).flip_vertical())
 }
 
-/// The piece of a code; `Some(None)`: an empty square. The special pieces (draw, White wins, Black wins) are not among those of a game:
-/// their squares count as empty.
-fn piece(code: u8) -> Option<Option<Piece>> {
+/// The codes of the document.
+const CODES: u8 = 16;
+
+/// The piece of a code, if it has one. The special pieces (draw, White wins, Black wins) are not among those of a game: their squares
+/// count as empty.
+fn piece(code: u8) -> Option<Piece> {
     const ROLES: [Role; 6] = [
         Role::Pawn,
         Role::Rook,
@@ -109,12 +115,9 @@ fn piece(code: u8) -> Option<Option<Piece>> {
         Role::King,
         Role::Queen,
     ];
-    Some(match code {
-        0 | 13..=15 => None,
-        1..=6 => Some(ROLES[usize::from(code) - 1].of(Color::White)),
-        7..=12 => Some(ROLES[usize::from(code) - 7].of(Color::Black)),
-        _ => return None,
-    })
+    let role = |from: u8| ROLES.get(usize::from(code.checked_sub(from)?)).copied();
+    let white = role(1).map(|role| role.of(Color::White));
+    white.or_else(|| role(7).map(|role| role.of(Color::Black)))
 }
 
 /// What a board says of itself, if it is printable.

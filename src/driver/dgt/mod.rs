@@ -217,7 +217,7 @@ impl Wire for Dgt {
         if self.silent_at.take_if(|at| *at <= now).is_some() {
             self.answers = false;
             self.version = None;
-            self.said.push_back(Said::Event(DriverEvent::Silent(KIND)));
+            self.said.push_back(Said::Event(DriverEvent::Silent));
         }
         if self.look_at.is_some_and(|at| at <= now) {
             self.look_at = Some(now + WATCH);

@@ -84,7 +84,7 @@ impl<W: Wire> Sensor<W> {
                 }
                 Said::Key => self.key(),
                 Said::Event(event) => {
-                    self.answers &= !matches!(event, DriverEvent::Silent(_));
+                    self.answers &= !matches!(event, DriverEvent::Silent);
                     self.events.push_back(event);
                 }
             }
