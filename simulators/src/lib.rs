@@ -64,7 +64,7 @@ pub enum HandAction {
     TakeBack,
     /// Put the pieces on their starting squares.
     NewGame,
-    /// Set up a start position of one's own on a Citrine, and begin a game there.
+    /// Set up a start position of one's own, and begin a game there: on a Citrine, or a board that senses its pieces.
     SetUp(Box<Game>),
     /// Switch the board off.
     Off,

@@ -128,11 +128,11 @@ pub enum Command {
     /// Simulate a board on a pseudo-terminal, on TCP or on Bluetooth, or the WhitePawn app; moves and orders
     /// come from standard input.
     ///
-    /// A Neo, and a board with --ble, print the address of a D-Bus of their own: run and scan find them there with
+    /// A Neo, a Chessnut, and a board with --ble, print the address of a D-Bus of their own: run and scan find them there with
     /// DBUS_SYSTEM_BUS_ADDRESS set to it. With --adapter they are on the air through a second real adapter, for any
     /// program in range.
     ///
-    /// Orders for a hand: a move (e2e4, e7e8q), execute, wrong MOVE, take-back, new-game, set-up FEN (on a Citrine), random, off, on, on
+    /// Orders for a hand: a move (e2e4, e7e8q), execute, wrong MOVE, take-back, new-game, set-up FEN (on a Citrine, a DGT or a Chessnut), random, off, on, on
     /// forgetful, forget-settings, lift-king (the wrong one: a Citrine then moves by itself), unplug, plug, garbage
     /// COUNT.
     ///

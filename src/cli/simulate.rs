@@ -29,14 +29,14 @@ pub struct Simulate {
     /// Listen here instead of on a pseudo-terminal; port 0 takes any free one. The newest connection wins.
     #[arg(long, value_name = "HOST:PORT", value_parser = address, conflicts_with_all = ["link", "adapter", "ble"])]
     pub listen: Option<String>,
-    /// Neo, SWPP board: advertise through this real Bluetooth adapter, such as hci1. App: the adapter to look for its
+    /// Neo, Chessnut, SWPP board: advertise through this real Bluetooth adapter, such as hci1. App: the adapter to look for its
     /// board with.
     #[arg(long, value_name = "NAME", conflicts_with = "link")]
     pub adapter: Option<String>,
     /// UCB: the "UCB Version", 1 or 2.
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=2))]
     pub position_format: u8,
-    /// Citrine, UCB, Neo: how many times faster than a real one the board is.
+    /// All boards but the SWPP board: how many times faster than a real one the board is.
     #[arg(long, default_value_t = 1.0, value_parser = speed)]
     pub speed: f64,
     /// How long the hand takes to execute a shown move, or never (then it waits for "execute"). App: how long its
