@@ -161,3 +161,26 @@ fn a_pawn_becomes_the_piece_that_is_put_there() {
     promotions(dgt);
     promotions(chessnut);
 }
+
+#[test]
+fn the_clock_shows_the_programs_moves_and_its_own_times_again() {
+    for kind in [dgt::clock::Kind::Dgt3000, dgt::clock::Kind::Xl] {
+        let clock = dgt::clock::Settings {
+            kind,
+            ..dgt::clock::Settings::default()
+        };
+        let settings = dgt::Settings {
+            clock: Some(clock),
+            pieces: person(),
+            ..dgt::Settings::default()
+        };
+        let mut table = Table::new(dgt::Dgt::new(settings), "");
+        table.hears = false;
+        table.plays(
+            "e2e4 g8f6 b1c3 d7d5 e4d5 f6d5 c3d5 d8d5 d1f3 d5f3 g1f3",
+            true,
+            tidily,
+        );
+        table.comes("the time", |table| table.wood.clock_text().is_empty());
+    }
+}

@@ -129,6 +129,8 @@ pub struct Table<W> {
     /// The game that the program has.
     pub game: Game,
     keys: String,
+    /// The hand hears of the program's moves elsewhere: the board does not show them.
+    pub hears: bool,
     linked: bool,
     log: Vec<String>,
     /// What should not happen in a game that is played as it should be.
@@ -202,6 +204,7 @@ impl<W: Wood> Table<W> {
             program: Program::default(),
             game: Game::standard(),
             keys: keys.to_owned(),
+            hears: true,
             linked: false,
             log: Vec::new(),
             faults: Vec::new(),
@@ -274,7 +277,9 @@ impl<W: Wood> Table<W> {
     pub fn program_moves(&mut self, m: Move) {
         assert!(self.game.push(m));
         self.states(false);
-        self.wood.hears(self.now, m);
+        if self.hears {
+            self.wood.hears(self.now, m);
+        }
         let what = format!("the program's {}", uci(m));
         self.comes(&what, |table| {
             let held = table.snapshot();

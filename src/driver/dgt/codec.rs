@@ -2,6 +2,7 @@
 
 use shakmaty::{Board, Color, Piece, Role, Square};
 
+use super::clock::{self, Tick};
 use crate::text::frames::Cut;
 
 /// Its longest message that is read: 64 squares and the header. The stored changes, of which we ask none, are longer.
@@ -37,7 +38,9 @@ pub enum Message {
     Serial(String),
     /// The charge of its battery, in percent.
     Battery(u8),
-    /// A message that we do not need: the clock, its bus address, its text.
+    /// Something about its clock.
+    Clock(Tick),
+    /// A message that we do not need: its bus address, its text.
     Other,
 }
 
@@ -77,8 +80,9 @@ pub fn read(frame: &[u8]) -> Option<Message> {
         (0x93, [major, minor]) => Message::Version(*major, *minor),
         (0x91 | 0xa2, digits) => Message::Serial(printable(digits)?),
         (0xa0, [percent @ ..=100, ..]) => Message::Battery(*percent),
+        (0x8d, data) => Message::Clock(clock::read(data)?),
         // The answers 0x8D to 0xA5 of the document; the position and changes above are the only ones that have to be right.
-        (0x8d | 0x8f | 0x90 | 0x92 | 0x96 | 0xa0 | 0xa5, _) => Message::Other,
+        (0x8f | 0x90 | 0x92 | 0x96 | 0xa0 | 0xa5, _) => Message::Other,
         _ => return None,
     })
 }
@@ -165,7 +169,7 @@ mod tests {
             Some(Message::Serial("13116".to_owned()))
         );
         let clock = [0x8d, 0, 10, 1, 5, 0x30, 0, 0x59, 0x59, 0x11];
-        assert_eq!(read(&clock), Some(Message::Other));
+        assert_eq!(read(&clock), Some(Message::Clock(Tick::Times)));
         let battery = [0xa0, 0, 12, 0x58, 0, 0, 0, 0, 0, 0, 0, 2];
         assert_eq!(read(&battery), Some(Message::Battery(88)));
     }

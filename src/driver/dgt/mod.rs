@@ -6,8 +6,10 @@
 //!   before it has left the old one. So the changes are followed, and the whole position is asked for when they have ended.
 //! - Its input buffer has ten bytes, and it answers most questions: one at a time, with a pause between.
 
+mod clock;
 mod codec;
 mod identity;
+mod segments;
 mod settings;
 
 use std::{
@@ -17,13 +19,19 @@ use std::{
 
 use shakmaty::Board;
 
-use self::codec::{Ask, MAX_FRAME, Message};
-pub use self::{identity::IDENTITY, settings::Settings};
+use self::{
+    clock::Clock,
+    codec::{Ask, MAX_FRAME, Message},
+};
+pub use self::{
+    identity::IDENTITY,
+    settings::{Letters, Settings},
+};
 use crate::{
     driver::{
         DriverEvent,
         pacer::Pacer,
-        sensor::{Said, Wire},
+        sensor::{Said, Shown, Wire},
     },
     text::{
         frames::{FRAME_WAIT, Frame, Frames},
@@ -54,7 +62,7 @@ pub struct Dgt {
     frames: Frames,
     /// When a message that has begun is given up.
     frame_ends: Option<Instant>,
-    pacer: Pacer<Ask>,
+    pacer: Pacer<()>,
     /// The pieces as the board last showed them, with the changes since.
     board: Option<Board>,
     /// When to ask for the position.
@@ -63,14 +71,19 @@ pub struct Dgt {
     silent_at: Option<Instant>,
     version: Option<(u8, u8)>,
     serial: Option<String>,
+    /// The letters of the pieces on the clock: king, queen, rook, bishop, knight.
+    letters: Letters,
+    clock: Clock,
     answers: bool,
     said: VecDeque<Said>,
 }
 
 impl Dgt {
-    /// A board of which nothing is known.
-    pub fn new() -> Self {
+    /// A board of which nothing is known. Its clock shows moves with these letters.
+    pub fn new(letters: Letters) -> Self {
         Self {
+            letters,
+            clock: Clock::default(),
             up: false,
             frames: Frames::new(MAX_FRAME, codec::cut),
             frame_ends: None,
@@ -87,8 +100,7 @@ impl Dgt {
 
     fn ask(&mut self, now: Instant, ask: Ask) {
         let byte = [ask as u8];
-        self.pacer
-            .push(now, byte.to_vec(), ask, GAP, Duration::ZERO);
+        self.pacer.push(now, byte.to_vec(), (), GAP, Duration::ZERO);
     }
 
     /// A whole message came.
@@ -107,6 +119,7 @@ impl Dgt {
             Message::Position(board) => {
                 self.look_at = Some(now + WATCH);
                 self.answer();
+                self.tell_clock(now);
                 if self.board.as_ref().is_some_and(|known| *known != board) {
                     // It did not tell of a change: it may have been switched off and on.
                     self.ask(now, Ask::Updates);
@@ -127,7 +140,22 @@ impl Dgt {
                 self.said
                     .push_back(Said::Event(DriverEvent::Battery(percent)));
             }
+            Message::Clock(tick) => {
+                if self.clock.ticks(tick) {
+                    self.said.push_back(Said::Key);
+                }
+                self.tell_clock(now);
+            }
             Message::Other => {}
+        }
+    }
+
+    /// Sends the clock what is due.
+    fn tell_clock(&mut self, now: Instant) {
+        if self.answers
+            && let Some(message) = self.clock.next(now)
+        {
+            self.pacer.push(now, message, (), GAP, Duration::ZERO);
         }
     }
 
@@ -179,12 +207,6 @@ impl Dgt {
     }
 }
 
-impl Default for Dgt {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl Wire for Dgt {
     fn link_up(&mut self, now: Instant) {
         self.link_down();
@@ -197,7 +219,7 @@ impl Wire for Dgt {
     }
 
     fn link_down(&mut self) {
-        *self = Self::new();
+        *self = Self::new(self.letters);
     }
 
     fn received(&mut self, now: Instant, channel: Channel, bytes: &[u8]) {
@@ -219,6 +241,7 @@ impl Wire for Dgt {
             self.version = None;
             self.said.push_back(Said::Event(DriverEvent::Silent));
         }
+        self.tell_clock(now);
         if self.look_at.is_some_and(|at| at <= now) {
             self.look_at = Some(now + WATCH);
             let ask = match self.version {
@@ -229,8 +252,17 @@ impl Wire for Dgt {
         }
     }
 
+    fn show(&mut self, now: Instant, shown: Option<Shown>) {
+        self.clock.show(shown.map(|shown| Shown {
+            san: self.letters.in_words(&shown.san),
+            ..shown
+        }));
+        self.tell_clock(now);
+    }
+
     fn deadline(&self) -> Option<Instant> {
         let waits = [
+            self.clock.deadline(),
             self.frame_ends,
             self.silent_at,
             self.look_at,

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+
 use super::{BAUD, Dgt};
 use crate::driver::{
     Driver,
@@ -10,6 +12,7 @@ use crate::driver::{
     sensor::Sensor,
     settings::settings,
 };
+use crate::text::toml_value::text;
 
 settings! {
     /// What can be set.
@@ -21,15 +24,65 @@ settings! {
         // Document: one scan takes 0.2 to 0.25 s; a slow slide looks like rest for one scan, so 0.4 s or more.
         #[serde(with = "crate::text::durations::gap")]
         settle: Duration = Duration::from_millis(400),
+        /// The letters of king, queen, rook, bishop and knight on the board's clock: "KDTLS" in German.
+        letters: Letters = Letters::default(),
     }
 }
 
 impl identity::Settings for Settings {
     fn driver(&self, _medium: Option<Medium>) -> Box<dyn Driver> {
-        Box::new(Sensor::new(Dgt::new(), self.orientation, self.settle))
+        Box::new(Sensor::new(
+            Dgt::new(self.letters),
+            self.orientation,
+            self.settle,
+        ))
     }
 
     fn baud(&self) -> Option<u32> {
         Some(BAUD)
+    }
+}
+
+/// The letters of king, queen, rook, bishop and knight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Letters([char; 5]);
+
+/// As in SAN.
+const ENGLISH: [char; 5] = ['K', 'Q', 'R', 'B', 'N'];
+
+impl Letters {
+    /// A move in SAN, with these letters.
+    pub fn in_words(self, san: &str) -> String {
+        let letter = |character: char| {
+            let place = ENGLISH.iter().position(|english| *english == character);
+            place.map_or(character, |place| self.0[place])
+        };
+        san.chars().map(letter).collect()
+    }
+}
+
+impl Default for Letters {
+    fn default() -> Self {
+        Self(ENGLISH)
+    }
+}
+
+impl Serialize for Letters {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0.iter().collect::<String>())
+    }
+}
+
+impl<'de> Deserialize<'de> for Letters {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        const RIGHT: &str = "five letters in quotes, such as \"KQRBN\"";
+        let text: String = text(deserializer, RIGHT)?;
+        let letters: Vec<char> = text.chars().collect();
+        match letters.try_into() {
+            Ok(letters) if text.chars().all(|letter| letter.is_ascii_alphabetic()) => {
+                Ok(Self(letters))
+            }
+            _ => Err(D::Error::custom(format!("`{text}` is not {RIGHT}"))),
+        }
     }
 }

@@ -72,6 +72,14 @@ impl Follower {
         matches!(self.task, Some(Task::Hand(_)))
     }
 
+    /// The move that the player is to carry out.
+    pub fn awaited_move(&self) -> Option<Move> {
+        match self.task {
+            Some(Task::Hand(Awaited::Move(m))) => Some(m),
+            _ => None,
+        }
+    }
+
     /// The correction that the player was asked for.
     pub fn correction(&self) -> &Correction {
         &self.correction

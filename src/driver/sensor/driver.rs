@@ -6,11 +6,15 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
-use shakmaty::{Bitboard, Board, Chess};
+use shakmaty::{Bitboard, Board, Chess, Move, san::SanPlus};
 
-use super::{Said, Wire};
+use super::{Said, Shown, Wire};
 use crate::{
-    chess::{game::Game, guidance::guide, recognise::Waits},
+    chess::{
+        game::{Game, uci},
+        guidance::guide,
+        recognise::Waits,
+    },
     driver::{
         Driver, DriverEvent, Profile, Step,
         sensing::{Awaited, Orientation, Pieces, Report, Turn},
@@ -32,6 +36,8 @@ pub struct Sensor<W> {
     asked: bool,
     /// The squares that are lit.
     lit: Option<Bitboard>,
+    /// The move that is displayed, with the plies before it.
+    shown: Option<Option<(usize, Move)>>,
     events: VecDeque<DriverEvent>,
 }
 
@@ -55,6 +61,7 @@ impl<W: Wire> Sensor<W> {
             answers: false,
             asked: false,
             lit: None,
+            shown: None,
             events: VecDeque::new(),
         }
     }
@@ -75,6 +82,7 @@ impl<W: Wire> Sensor<W> {
                 Said::Answers { id } => {
                     self.answers = true;
                     self.lit = None;
+                    self.shown = None;
                     self.events.push_back(DriverEvent::Answers { id });
                 }
                 Said::Pieces(raw) => {
@@ -91,9 +99,28 @@ impl<W: Wire> Sensor<W> {
         }
         self.pass_on();
         self.answer();
+        if self.answers {
+            self.show(now);
+        }
+    }
+
+    /// Shows the player what to do, with what the board has for that.
+    fn show(&mut self, now: Instant) {
         let lights = self.pieces.lights();
-        if self.answers && self.lit.replace(lights) != Some(lights) {
+        if self.lit.replace(lights) != Some(lights) {
             self.wire.light(now, self.turn.lights(lights));
+        }
+        let game = self.pieces.follower().game();
+        let awaited = self.pieces.follower().awaited_move();
+        // The game has the move once the core follows it.
+        let shown = awaited
+            .filter(|m| game.last() == Some(*m))
+            .map(|m| (game.len() - 1, m));
+        if self.shown != Some(shown) {
+            self.shown = Some(shown);
+            let san =
+                shown.map(|(plies, m)| SanPlus::from_move(game.position_at(plies), m).to_string());
+            self.wire.show(now, san.as_deref());
         }
     }
 
@@ -164,7 +191,6 @@ impl<W: Wire> Driver for Sensor<W> {
         self.pieces.link_down();
         self.answers = false;
         self.asked = false;
-        self.lit = None;
         self.events.clear();
     }
 

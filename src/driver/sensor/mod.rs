@@ -8,5 +8,5 @@ mod wire;
 
 pub use self::{
     driver::Sensor,
-    wire::{Said, Wire},
+    wire::{Said, Shown, Wire},
 };

@@ -25,6 +25,15 @@ pub enum Said {
     Event(DriverEvent),
 }
 
+/// A move for a display.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shown {
+    /// In SAN.
+    pub san: String,
+    /// By its squares, as in UCI.
+    pub squares: String,
+}
+
 /// The bytes of one make of board that senses its pieces and does not move them. It is sans I/O, as a
 /// [`Driver`](crate::driver::Driver); [`Sensor`](super::Sensor) makes one of it. It knows nothing of chess: neither the game, nor
 /// which way round the board lies.
@@ -49,6 +58,10 @@ pub trait Wire: Send {
 
     /// These squares are to be lit, and no others. Called when that changes, and after the board [answers](Said::Answers).
     fn light(&mut self, _now: Instant, _squares: Bitboard) {}
+
+    /// The player has to make this move for the program, or none. Called when that changes, and after the board
+    /// [answers](Said::Answers). For boards with a display.
+    fn show(&mut self, _now: Instant, _shown: Option<Shown>) {}
 
     /// The next request for the link, if any.
     fn poll_transmit(&mut self, now: Instant) -> Option<Outgoing>;
