@@ -353,6 +353,19 @@ fn the_start_position_in_mid_game_is_a_new_game() {
 }
 
 #[test]
+fn the_start_position_is_a_new_game_even_while_a_move_is_to_be_carried_out() {
+    let mut desk = Desk::after("e2e4 e7e5");
+    desk.shown("g1f3");
+    assert_eq!(desk.does("e4 Pe2 e5 pe7 +500"), "new game");
+    assert_eq!(desk.lit(), Bitboard::EMPTY);
+    assert_eq!(desk.does("d2 Pd4 +500"), "d2d4");
+    // Before the first move it is only that move's beginning.
+    let mut desk = Desk::after("");
+    desk.shown("e2e4");
+    assert_eq!(desk.does("e2 +300 Pe2 +5000"), "");
+}
+
+#[test]
 fn of_what_was_played_while_the_link_was_down_one_move_is_found_and_more_are_asked_about() {
     for (played, said) in [
         ("e2e4 e7e5", "e7e5"),

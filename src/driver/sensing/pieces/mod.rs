@@ -247,7 +247,8 @@ impl Pieces {
                 self.stand(board);
                 None
             }
-            None if *board == Board::new() && self.follower.is_free() => {
+            // Even while the player is to carry out a move.
+            None if *board == Board::new() => {
                 self.begin_anew(board);
                 None
             }
