@@ -366,6 +366,36 @@ fn the_start_position_is_a_new_game_even_while_a_move_is_to_be_carried_out() {
 }
 
 #[test]
+fn a_set_up_costs_as_many_carries_as_pieces_differ_from_the_picture() {
+    let mut desk = Desk::after("");
+    let target = game("e2e4 d7d5 e4d5");
+    let target = target.position().board();
+    assert_eq!(desk.sensed.hand_cost(&Board::new()), Some(0));
+    assert_eq!(desk.sensed.hand_cost(target), Some(2));
+    desk.does("e2 d7");
+    assert_eq!(desk.sensed.hand_cost(target), Some(1));
+    desk.sensed.link_down();
+    assert_eq!(desk.sensed.hand_cost(target), None);
+}
+
+#[test]
+fn a_position_put_up_by_hand_is_offered_until_a_piece_is_touched() {
+    let mut desk = Desk::after("");
+    let other = game("d2d4 g8f6 c2c4");
+    desk.board = other.position().board().clone();
+    desk.shows();
+    desk.rests(2_999);
+    assert_eq!(desk.sensed.foreign(), None);
+    desk.rests(1);
+    assert_eq!(desk.sensed.foreign(), Some(other.position().board()));
+    desk.does("c4");
+    assert_eq!(desk.sensed.foreign(), None);
+    desk.does("Pc4 +3000");
+    desk.sensed.set_up(desk.now, other);
+    assert_eq!(desk.sensed.foreign(), None);
+}
+
+#[test]
 fn of_what_was_played_while_the_link_was_down_one_move_is_found_and_more_are_asked_about() {
     for (played, said) in [
         ("e2e4 e7e5", "e7e5"),

@@ -9,7 +9,11 @@ use shakmaty::{Bitboard, Board, Position};
 use self::way::{Deed, Half, Way};
 use super::{Awaited, Follower, Report, lights::differing};
 use crate::{
-    chess::{game::Game, recognise::Waits},
+    chess::{
+        game::Game,
+        guidance::{self, guide},
+        recognise::Waits,
+    },
     vocabulary::Misplaced,
 };
 
@@ -68,6 +72,21 @@ impl Pieces {
     /// The pieces as the board last showed them on this link.
     pub fn picture(&self) -> Option<&Board> {
         self.picture.as_ref().map(|picture| &picture.board)
+    }
+
+    /// How many times the hand would carry a piece until all stand as on `board`: a measure of what it costs to set that up
+    /// from what stands now. `None` without a picture.
+    pub fn hand_cost(&self, board: &Board) -> Option<usize> {
+        let stands = guidance::Picture::from(self.picture()?.clone());
+        Some(guide(&stands, board).len())
+    }
+
+    /// The pieces as they stand, if the player was told that these do not continue the game: the player may have put up
+    /// another position. `None` as soon as a piece is touched, and in a set-up.
+    pub fn foreign(&self) -> Option<&Board> {
+        let told = self.follower.correction().about()?;
+        let foreign = |board: &&Board| !self.follower.has_setup() && **board == told.stands.board;
+        self.picture().filter(foreign)
     }
 
     /// The link is down. A player in the middle of a move continues unseen.
