@@ -9,6 +9,7 @@
 )]
 
 mod allocations;
+mod blitz;
 mod guidance;
 mod hand;
 mod pieces;
