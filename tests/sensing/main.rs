@@ -9,6 +9,7 @@
 )]
 
 mod allocations;
+mod blitz;
 mod boards;
 mod guidance;
 mod hand;

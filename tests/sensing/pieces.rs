@@ -197,6 +197,55 @@ fn a_quick_reply_is_reported_after_the_move_it_answers() {
 }
 
 #[test]
+fn moves_faster_than_the_settle_time_are_reported_one_by_one_as_they_are_answered() {
+    let mut desk = Desk::after("");
+    assert_eq!(desk.does("e2 Pe4 +200 e7"), "");
+    assert_eq!(desk.does("pe5"), "e2e4");
+    assert_eq!(desk.does("+200 g1 Nf3"), "e7e5");
+    // The bishop slides over three squares, two of them legal stops.
+    assert_eq!(desk.does("+200 b8 nc6 +200 f1 Be2"), "g1f3 b8c6");
+    assert_eq!(desk.does("+99 e2 Bd3 +99 d3 Bc4 +200 f8 bc5"), "f1c4");
+    assert_eq!(desk.does("+200 h1 Rf1 +300 e1 Kg1 +200"), "f8c5");
+    assert_eq!(desk.does("g8 nf6"), "e1g1");
+    assert_eq!(desk.does("+500"), "g8f6");
+}
+
+#[test]
+fn a_move_is_answered_even_if_the_next_piece_is_in_the_hand_already() {
+    assert_eq!(says("", "e2 e7 Pe4 pe5 +500"), "e2e4 e7e5");
+    assert_eq!(says("", "e2 Pe4 +200 e7 g1 pe5"), "e2e4");
+    // The king in the hand may be castling.
+    let moves = "e2e4 e7e5 g1f3 g8f6 f1c4 f8c5";
+    assert_eq!(says(moves, "h1 Rf1 e1 b8 nc6 +200 Kg1 +3000"), "misplaced");
+    // Never without the piece that moved.
+    let mut desk = Desk::after("");
+    desk.board = game("e2e4 e7e5").position().board().clone();
+    desk.shows();
+    assert_eq!(desk.does("+3000"), "misplaced");
+}
+
+#[test]
+fn squares_read_one_after_the_other_may_show_a_piece_twice() {
+    assert_eq!(
+        says("e2e4 d7d5", "Pd5 +200 e4 pe6 +200 e7 +500"),
+        "e4d5 e7e6"
+    );
+}
+
+#[test]
+fn a_move_that_went_on_after_it_had_settled_is_replaced_once_it_is_answered() {
+    let words = "e2 Pe3 +500 e3 Pe4 +200 e7 pe5 +500";
+    assert_eq!(says("", words), "e2e3 -e2e3 e2e4 e7e5");
+}
+
+#[test]
+fn pieces_put_back_at_once_are_taken_back_and_those_let_go_of_in_turn_are_moved_back() {
+    let moves = "e2e4 e7e5 g1f3 g8f6";
+    assert_eq!(says(moves, "f6 f3 Ng1 +200 ng8 +500"), "-g8f6 -g1f3");
+    assert_eq!(says(moves, "f3 Ng1 +200 f6 ng8 +500"), "f3g1 f6g8");
+}
+
+#[test]
 fn two_pieces_in_the_hand_are_no_exchange() {
     // Without the rook and the pawn on b6 the pieces stand as after Rxc5 bxc5.
     let game = Game::from_fen("4k3/8/1p6/1Rp5/8/8/8/4K3 w - - 0 1").unwrap();
@@ -350,6 +399,49 @@ fn the_start_position_in_mid_game_is_a_new_game() {
     assert_eq!(desk.does("e4 Pe2 e5 pe7 f3 Ng1 +500"), "new game");
     assert_eq!(desk.does("d2 Pd4 +500"), "d2d4");
     assert_eq!(says("e2e4", "e4 Pe2 +500"), "-e2e4");
+}
+
+#[test]
+fn the_start_position_is_a_new_game_even_while_a_move_is_to_be_carried_out() {
+    let mut desk = Desk::after("e2e4 e7e5");
+    desk.shown("g1f3");
+    assert_eq!(desk.does("e4 Pe2 e5 pe7 +500"), "new game");
+    assert_eq!(desk.lit(), Bitboard::EMPTY);
+    assert_eq!(desk.does("d2 Pd4 +500"), "d2d4");
+    // Before the first move it is only that move's beginning.
+    let mut desk = Desk::after("");
+    desk.shown("e2e4");
+    assert_eq!(desk.does("e2 +300 Pe2 +5000"), "");
+}
+
+#[test]
+fn a_set_up_costs_as_many_carries_as_pieces_differ_from_the_picture() {
+    let mut desk = Desk::after("");
+    let target = game("e2e4 d7d5 e4d5");
+    let target = target.position().board();
+    assert_eq!(desk.sensed.hand_cost(&Board::new()), Some(0));
+    assert_eq!(desk.sensed.hand_cost(target), Some(2));
+    desk.does("e2 d7");
+    assert_eq!(desk.sensed.hand_cost(target), Some(1));
+    desk.sensed.link_down();
+    assert_eq!(desk.sensed.hand_cost(target), None);
+}
+
+#[test]
+fn a_position_put_up_by_hand_is_offered_until_a_piece_is_touched() {
+    let mut desk = Desk::after("");
+    let other = game("d2d4 g8f6 c2c4");
+    desk.board = other.position().board().clone();
+    desk.shows();
+    desk.rests(2_999);
+    assert_eq!(desk.sensed.foreign(), None);
+    desk.rests(1);
+    assert_eq!(desk.sensed.foreign(), Some(other.position().board()));
+    desk.does("c4");
+    assert_eq!(desk.sensed.foreign(), None);
+    desk.does("Pc4 +3000");
+    desk.sensed.set_up(desk.now, other);
+    assert_eq!(desk.sensed.foreign(), None);
 }
 
 #[test]

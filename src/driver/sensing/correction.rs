@@ -61,6 +61,11 @@ impl Correction {
         self.misplaced.is_some()
     }
 
+    /// The misplaced pieces that were reported to the player.
+    pub(super) fn about(&self) -> Option<&Misplaced> {
+        self.misplaced.as_ref()
+    }
+
     /// Whether the player was told that these squares lack a piece or hold a surplus one, compared with `wanted`.
     pub(super) fn is_about(&self, wanted: &Board, lacking: Bitboard, surplus: Bitboard) -> bool {
         self.misplaced.as_ref().is_some_and(|told| {

@@ -300,9 +300,10 @@ impl Follower {
         self.reports.push_back(Report::TookBack { m, reported });
     }
 
-    /// The player began a new game.
+    /// The player began a new game, whatever was to be carried out in the other one.
     pub(super) fn new_game(&mut self) {
         self.mended();
+        self.drop_awaited();
         self.behind = true;
         self.reports.push_back(Report::NewGame);
     }

@@ -1,6 +1,6 @@
 //! Which squares to light for the player.
 
-use shakmaty::{Bitboard, Board, Square};
+use shakmaty::{Bitboard, Board, Color, Role};
 
 use crate::chess::guidance::Action;
 
@@ -25,6 +25,8 @@ pub(super) fn lit_for(actions: &[Action]) -> Bitboard {
 
 /// The squares whose contents differ.
 pub(super) fn differing(one: &Board, other: &Board) -> Bitboard {
-    let differs = |square: &Square| one.piece_at(*square) != other.piece_at(*square);
-    Square::ALL.into_iter().filter(differs).collect()
+    let roles = Role::ALL.map(|role| one.by_role(role) ^ other.by_role(role));
+    let colors = Color::ALL.map(|color| one.by_color(color) ^ other.by_color(color));
+    let all = roles.into_iter().chain(colors);
+    all.fold(Bitboard::EMPTY, |all, some| all | some)
 }

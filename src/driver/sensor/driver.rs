@@ -118,9 +118,11 @@ impl<W: Wire> Sensor<W> {
             .map(|m| (game.len() - 1, m));
         if self.shown != Some(shown) {
             self.shown = Some(shown);
-            let san =
-                shown.map(|(plies, m)| SanPlus::from_move(game.position_at(plies), m).to_string());
-            self.wire.show(now, san.as_deref());
+            let shown = shown.map(|(plies, m)| Shown {
+                san: SanPlus::from_move(game.position_at(plies), m).to_string(),
+                squares: uci(m).to_string(),
+            });
+            self.wire.show(now, shown);
         }
     }
 

@@ -1,5 +1,6 @@
 //! A board that senses which piece stands where.
 
+mod answered;
 mod known;
 mod way;
 
@@ -7,15 +8,23 @@ use std::time::{Duration, Instant};
 
 use shakmaty::{Bitboard, Board, Position};
 
-use self::way::{Deed, Half, Way};
+use self::{
+    answered::Answered,
+    way::{Deed, Half, Way},
+};
 use super::{Awaited, Follower, Report, lights::differing};
 use crate::{
-    chess::{game::Game, recognise::Waits},
+    chess::{
+        game::Game,
+        guidance::{self, guide},
+        recognise::Waits,
+    },
     vocabulary::Misplaced,
 };
 
-/// Pictures remembered: two moves that slide over all squares of a line, with pieces adjusted in between, make fewer.
-const MAX_SEEN: usize = 32;
+/// Different pictures remembered: a move and its answer that slide over all squares of a line, with six pieces adjusted
+/// meanwhile, make fewer.
+const MAX_SEEN: usize = 64;
 
 /// The pieces as the board shows them, and since when.
 #[derive(Clone, Debug)]
@@ -27,14 +36,14 @@ struct Picture {
 /// Evaluates what a board that senses pieces reports.
 ///
 /// A picture counts once it was unchanged for the settle time: while the hand carries, slides or takes off pieces, the
-/// board shows others. Then the player has made one move, or two with the position between them shown, or taken back
-/// one or two; or pieces are misplaced.
+/// board shows others. Then the player has made a move, or taken back one or two; or pieces are misplaced. A move also
+/// counts as soon as a picture shows the opponent's answer to it: so games may be of any pace.
 #[derive(Debug)]
 pub struct Pieces {
     settle: Duration,
     waits: Waits,
     picture: Option<Picture>,
-    /// What the board has shown since it last showed `standing`, the newest last, at most `MAX_SEEN`.
+    /// The different pictures since the board last showed `standing`, the one shown last at the end, at most `MAX_SEEN`.
     seen: Vec<Board>,
     /// When to evaluate the picture.
     due: Option<Instant>,
@@ -71,6 +80,21 @@ impl Pieces {
         self.picture.as_ref().map(|picture| &picture.board)
     }
 
+    /// How many times the hand would carry a piece until all stand as on `board`: a measure of what it costs to set that up
+    /// from what stands now. `None` without a picture.
+    pub fn hand_cost(&self, board: &Board) -> Option<usize> {
+        let stands = guidance::Picture::from(self.picture()?.clone());
+        Some(guide(&stands, board).len())
+    }
+
+    /// The pieces as they stand, if the player was told that these do not continue the game: the player may have put up
+    /// another position. `None` as soon as a piece is touched, and in a set-up.
+    pub fn foreign(&self) -> Option<&Board> {
+        let told = self.follower.correction().about()?;
+        let foreign = |board: &&Board| !self.follower.has_setup() && **board == told.stands.board;
+        self.picture().filter(foreign)
+    }
+
     /// The link is down. A player in the middle of a move continues unseen.
     pub fn link_down(&mut self) {
         self.picture = None;
@@ -90,6 +114,7 @@ impl Pieces {
                 since: now,
             });
             self.due = Some(now + self.settle);
+            self.mind_answer(self.seen.len());
         }
     }
 
@@ -141,10 +166,10 @@ impl Pieces {
     /// The player reports that the pieces are set up.
     pub fn confirm(&mut self, now: Instant) {
         if let Some(board) = self.follower.close() {
-            self.standing = board;
+            self.stand(&board);
         }
         if self.follower.drop_awaited() {
-            self.standing = self.follower.game().position().board().clone();
+            self.stand(&self.follower.game().position().board().clone());
             self.follower.fall_behind();
         }
         self.look_again(now);
@@ -176,6 +201,7 @@ impl Pieces {
         if *board == self.standing {
             self.seen.clear();
         } else {
+            self.seen.retain(|seen| seen != board);
             if self.seen.len() == MAX_SEEN {
                 self.seen.remove(0);
             }
@@ -183,8 +209,46 @@ impl Pieces {
         }
     }
 
-    /// A settled picture may have another meaning now.
+    /// Reports a move if the last of the first `count` pictures answers it. Returns whether it does.
+    fn mind_answer(&mut self, count: usize) -> bool {
+        let follower = &self.follower;
+        let game = follower.game();
+        let follows = follower.follows() && follower.is_up_to_date();
+        if !follows || self.standing != *game.position().board() {
+            return false;
+        }
+        let Some(answered) = self
+            .seen
+            .get(..count)
+            .and_then(|seen| Answered::of(game, seen))
+        else {
+            return false;
+        };
+        self.done(answered.deeds);
+        self.standing = answered.board;
+        self.seen.drain(..=answered.shown);
+        self.puzzling = None;
+        true
+    }
+
+    /// The player did this.
+    fn done(&mut self, deeds: Vec<Deed>) {
+        for deed in deeds {
+            match deed {
+                Deed::Executed => self.follower.executed(),
+                Deed::TookBack(m) => self.follower.took_back(m),
+                Deed::Played(m) => self.follower.moved(m, m.promotion()),
+            }
+        }
+    }
+
+    /// What was shown may have another meaning now.
     fn look_again(&mut self, now: Instant) {
+        for count in 1..=self.seen.len() {
+            if self.mind_answer(count) {
+                break;
+            }
+        }
         let settled = self.picture.as_ref().map(|p| p.since + self.settle);
         self.due = settled.map(|at| at.max(now));
         self.timeout(now);
@@ -238,17 +302,12 @@ impl Pieces {
                 if now < whole {
                     return Some(whole);
                 }
-                for deed in way.deeds {
-                    match deed {
-                        Deed::Executed => self.follower.executed(),
-                        Deed::TookBack(m) => self.follower.took_back(m),
-                        Deed::Played(m) => self.follower.moved(m, m.promotion()),
-                    }
-                }
+                self.done(way.deeds);
                 self.stand(board);
                 None
             }
-            None if *board == Board::new() && self.follower.is_free() => {
+            // Even while the player is to carry out a move.
+            None if *board == Board::new() => {
                 self.begin_anew(board);
                 None
             }

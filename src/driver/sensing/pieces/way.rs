@@ -69,11 +69,10 @@ impl<'a> Way<'a> {
             return Some(deeds(executed));
         }
         let mut ways = Vec::new();
-        for (moves, half) in self.forward(pieces) {
-            let moves = moves.into_iter().map(Deed::Played);
+        for m in self.forward(pieces) {
             ways.push(Deeds {
-                half,
-                ..deeds(executed.into_iter().chain(moves))
+                half: half(position, m),
+                ..deeds(executed.into_iter().chain([Deed::Played(m)]))
             });
         }
         if self.stands() {
@@ -83,28 +82,16 @@ impl<'a> Way<'a> {
         ways.is_empty().then_some(way)
     }
 
-    /// All sequences of moves, and what the last move of each may be the first half of.
+    /// All moves that lead to these pieces.
     ///
-    /// Two moves count only if the position between them was shown: pieces in the hand may look like an exchange.
-    fn forward(&self, pieces: &Board) -> Vec<(Vec<Move>, Option<Half>)> {
+    /// After a change that the game already had, one counts only if either was shown alone: pieces in the hand may look
+    /// like both.
+    fn forward(&self, pieces: &Board) -> Vec<Move> {
         let position = self.game.position();
-        let stands = self.stands();
-        let mut ways = Vec::new();
-        for m in position.legal_moves() {
-            let next = after(position, m);
-            if next.board() == pieces {
-                if stands || self.has_seen_half(position.board(), pieces) {
-                    ways.push((vec![m], half(position, m)));
-                }
-            } else if stands && self.seen.contains(next.board()) {
-                for reply in next.legal_moves() {
-                    if after(&next, reply).board() == pieces {
-                        ways.push((vec![m, reply], half(&next, reply)));
-                    }
-                }
-            }
-        }
-        ways
+        let shown = self.stands() || self.has_seen_half(position.board(), pieces);
+        let moves = position.legal_moves().into_iter();
+        let leads = |m: &Move| after(position, *m).board() == pieces;
+        moves.filter(|_| shown).filter(leads).collect()
     }
 
     /// Whether a picture showed the pieces after the move that the game already has, or after the player's own move,
@@ -159,14 +146,15 @@ fn deeds(deeds: impl IntoIterator<Item = Deed>) -> Deeds {
     }
 }
 
-fn after(position: &Chess, m: Move) -> Chess {
+/// The position after this legal move.
+pub(super) fn after(position: &Chess, m: Move) -> Chess {
     let mut next = position.clone();
     next.play_unchecked(m);
     next
 }
 
 /// What this move may be the first half of.
-fn half(position: &Chess, m: Move) -> Option<Half> {
+pub(super) fn half(position: &Chess, m: Move) -> Option<Half> {
     let color = position.turn();
     let begins = |castling: Move| {
         let Move::Castle { king, rook } = castling else {
