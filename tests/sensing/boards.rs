@@ -102,7 +102,6 @@ fn an_eventful_game<W: Wood>(table: impl Fn(pieces::Settings) -> Table<W>) {
         table.snapshot().advice == Advice::Nothing
     });
     table.plays("f8c5 g1f3 g8f6", true, tidily);
-    table.waits(Duration::from_secs(1));
     // The link is lost while the hand moves; the daemon is killed while it moves.
     table.states(true);
     table.unlink();

@@ -186,9 +186,16 @@ impl Pieces {
         self.follower.correction_mut().drop_guidance();
     }
 
-    /// Which squares to light.
+    /// Which squares to light. Those of a move to carry out go dark as soon as it stands there, settled or not.
     pub fn lights(&self) -> Bitboard {
-        self.follower.lights(&self.standing)
+        let lights = self.follower.lights(&self.standing);
+        let wanted = self.follower.game().position().board();
+        let stands = |picture: &Board| (differing(picture, wanted) & lights).is_empty();
+        if self.follower.is_awaited() && self.picture().is_some_and(stands) {
+            Bitboard::EMPTY
+        } else {
+            lights
+        }
     }
 
     /// Whether the pieces stand as on `board`.
@@ -286,13 +293,7 @@ impl Pieces {
             self.follower.mind_hand(board);
             return None;
         }
-        let from = Way::new(
-            game,
-            &self.standing,
-            self.follower.may_replace(),
-            &self.seen,
-        );
-        match from.to(board) {
+        match self.way().to(board) {
             Some(way) => {
                 let whole = match way.half {
                     Some(Half::Castling) => picture.since + self.waits.castling,
@@ -315,6 +316,16 @@ impl Pieces {
         }
     }
 
+    /// The search for what the player did.
+    fn way(&self) -> Way<'_> {
+        Way::new(
+            self.follower.game(),
+            &self.standing,
+            self.follower.may_replace(),
+            &self.seen,
+        )
+    }
+
     /// No legal sequence leads to this picture: pieces are misplaced, unless the player is still moving.
     fn mind_puzzle(&mut self, now: Instant, picture: &Picture) -> Option<Instant> {
         let board = &picture.board;
@@ -330,6 +341,11 @@ impl Pieces {
         let due = longest.min(picture.since + wait);
         if due > now && !self.follower.correction().is_told() {
             return Some(due);
+        }
+        if !in_the_air && let Some(way) = self.way().unseen(board) {
+            self.done(way.deeds);
+            self.stand(board);
+            return None;
         }
         let wanted = self.follower.game().position().board();
         let misplaced = misplaced(wanted, board);

@@ -82,6 +82,19 @@ impl<'a> Way<'a> {
         ways.is_empty().then_some(way)
     }
 
+    /// The change that the game already had, and the only move of the player's after it that leads to these pieces, though no
+    /// picture showed one without the other: both were made during an absence, or by two hands at once.
+    pub fn unseen(&self, pieces: &Board) -> Option<Deeds> {
+        let position = self.game.position();
+        let moves = position.legal_moves();
+        let mut leads = moves
+            .into_iter()
+            .filter(|m| after(position, *m).board() == pieces);
+        let m = leads.next().filter(|_| !self.stands())?;
+        let only = leads.next().is_none();
+        only.then(|| deeds([Deed::Executed, Deed::Played(m)]))
+    }
+
     /// All moves that lead to these pieces.
     ///
     /// After a change that the game already had, one counts only if either was shown alone: pieces in the hand may look
