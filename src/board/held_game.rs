@@ -743,6 +743,12 @@ impl Held {
         }
     }
 
+    /// The hand has put up this position. `false` if it is none of a game.
+    pub fn put_up(&mut self, board: &Board) -> bool {
+        self.list.clear();
+        self.begin_in(board, None)
+    }
+
     /// The board has begun a game from this placement, after the moves that it lists. `false` if that is impossible.
     fn begin_in(&mut self, board: &Board, turn: Option<Color>) -> bool {
         let mover = self.list.last().and_then(|last| last.color);

@@ -119,6 +119,9 @@ pub enum DriverEvent {
         /// The side to move, if the board reports it.
         turn: Option<Color>,
     },
+    /// The player has put up this position, or it stands there and nothing is known of a game: on a board that no client has, its
+    /// game begins with it.
+    PutUp(Box<Board>),
     /// The board answers, but does not report its game.
     NoList,
     /// The board reports its game in a form that cannot be read.

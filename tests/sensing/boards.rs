@@ -3,8 +3,11 @@
 use std::time::Duration;
 
 use boardbridge::vocabulary::Advice;
+use shakmaty::{CastlingMode, Color, Square, fen::Fen};
 use simulators::{
     HandAction, chessnut, dgt,
+    game::Game,
+    gesture::Touch,
     pieces::{self, Order},
 };
 
@@ -182,4 +185,41 @@ fn the_clock_shows_the_programs_moves_and_its_own_times_again() {
         );
         table.comes("the time", |table| table.wood.clock_text().is_empty());
     }
+}
+
+fn a_position_put_up_by_hand<W: Wood>(table: impl Fn(pieces::Settings) -> Table<W>) {
+    let fen = "8/8/4k3/8/8/4K3/4P3/8 w - - 0 1";
+    let fen: Fen = fen.parse().unwrap();
+    let position = Game::from_start(fen.into_position(CastlingMode::Standard).unwrap());
+    // Black moves first; nobody has said so.
+    let mut table = table(person());
+    table.waits(Duration::from_secs(3));
+    table
+        .wood
+        .does(table.now, Order::Do(HandAction::SetUp(Box::new(position))));
+    table.comes("the position", |table| {
+        table
+            .snapshot()
+            .game
+            .fen()
+            .to_string()
+            .starts_with("8/8/4k3/8/8/4K3/4P3/8 w")
+    });
+    let king = [("e6", None), ("e5", Some(Color::Black.king()))];
+    for (square, piece) in king {
+        let square = Square::from_ascii(square.as_bytes()).unwrap();
+        let touch = piece.map_or(Touch::Lift(square), |piece| Touch::Put(square, piece));
+        table.wood.does(table.now, Order::Touch(touch));
+        table.waits(Duration::from_millis(500));
+    }
+    table.comes("Black's move", |table| {
+        let game = table.snapshot().game;
+        game.len() == 1 && game.turn() == Color::White
+    });
+}
+
+#[test]
+fn a_position_put_up_on_a_board_that_nobody_has_becomes_its_game() {
+    a_position_put_up_by_hand(dgt);
+    a_position_put_up_by_hand(chessnut);
 }

@@ -120,7 +120,7 @@ impl Core {
     }
 
     /// The game on the board begins in a position that the hand has set up.
-    fn begun_elsewhere(&mut self, now: Instant) {
+    pub(super) fn begun_elsewhere(&mut self, now: Instant) {
         self.current_step.take_sent();
         self.move_times.forget_from(0);
         self.verdict.begins();

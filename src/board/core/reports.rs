@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use shakmaty::Board;
+
 use super::Core;
 use crate::{
     board::held_game::{List, Listed},
@@ -39,6 +41,7 @@ impl Core {
                 },
             ),
             DriverEvent::Placed { board, turn } => self.placed(now, &board, turn),
+            DriverEvent::PutUp(board) => self.put_up(now, &board),
             DriverEvent::NoList => self.not_listed(now),
             DriverEvent::ListUnreadable => self.list_unreadable(now),
             DriverEvent::NoPicture => self.not_placed(),
@@ -100,6 +103,15 @@ impl Core {
         self.begun_by_hand(now);
         self.went_to_start(before);
         self.event(Event::NewGame { by: By::Hand });
+    }
+
+    /// Another position than that of the game stands on the board. While a client has it, that is a mistake.
+    fn put_up(&mut self, now: Instant, board: &Board) {
+        let before = self.held.game().clone();
+        if self.is_free() && self.held.put_up(board) {
+            self.went_to_start(before);
+            self.begun_elsewhere(now);
+        }
     }
 
     /// The hand has put the pieces where the game on the board begins.

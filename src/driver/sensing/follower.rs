@@ -270,6 +270,11 @@ impl Follower {
         self.reports.push_back(Report::Moved { m, reported });
     }
 
+    /// The other side moves first in a position that was put up by hand.
+    pub(super) fn turn_over(&mut self) {
+        self.turn = !self.turn;
+    }
+
     /// The player carried out what the game already had.
     pub(super) fn executed(&mut self) {
         self.mended();

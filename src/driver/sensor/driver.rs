@@ -25,6 +25,11 @@ use crate::{
 /// What a set-up costs besides its pieces, in shown moves: a move or two is better made, or taken back, than set up.
 const SET_UP: usize = 2;
 
+/// A position counts as put up by the player when it has stood for this long.
+const PUT_UP_WAIT: Duration = Duration::from_secs(5);
+/// How many pieces the hand would have to carry, at least, to come back from it: fewer are a mistake.
+const PUT_UP_PIECES: usize = 3;
+
 /// A board that senses which piece stands where. Its own part is the [`Wire`].
 pub struct Sensor<W> {
     wire: W,
@@ -36,6 +41,8 @@ pub struct Sensor<W> {
     asked: bool,
     /// The squares that are lit.
     lit: Option<Bitboard>,
+    /// A position that was put up by hand, and when it counts, unless it has been reported.
+    put_up: Option<(Board, Option<Instant>)>,
     /// The move that is displayed, with the plies before it.
     shown: Option<Option<(usize, Move)>>,
     events: VecDeque<DriverEvent>,
@@ -61,6 +68,7 @@ impl<W: Wire> Sensor<W> {
             answers: false,
             asked: false,
             lit: None,
+            put_up: None,
             shown: None,
             events: VecDeque::new(),
         }
@@ -98,6 +106,7 @@ impl<W: Wire> Sensor<W> {
             }
         }
         self.pass_on();
+        self.mind_position(now);
         self.answer();
         if self.answers {
             self.show(now);
@@ -153,6 +162,33 @@ impl<W: Wire> Sensor<W> {
         }
     }
 
+    /// Reports a position that has stood for a while and is none of the game: the player has put it up.
+    fn mind_position(&mut self, now: Instant) {
+        let far = |board: &&Board| {
+            let cost = guide(&(*board).clone().into(), &self.pieces.wanted()).len();
+            cost >= PUT_UP_PIECES
+        };
+        let foreign = if self.is_known() {
+            self.pieces.foreign().filter(far)
+        } else {
+            let waits = self.pieces.follower().is_free() && self.pieces.is_settled();
+            self.pieces.picture().filter(|_| waits)
+        };
+        let Some(board) = foreign else {
+            self.put_up = None;
+            return;
+        };
+        match &mut self.put_up {
+            Some((before, at)) if before == board => {
+                if at.take_if(|at| *at <= now).is_some() {
+                    let board = Box::new(board.clone());
+                    self.events.push_back(DriverEvent::PutUp(board));
+                }
+            }
+            other => *other = Some((board.clone(), Some(now + PUT_UP_WAIT))),
+        }
+    }
+
     /// Answers [`Driver::learn`] once a placement has settled: moves made meanwhile were reported before.
     fn answer(&mut self) {
         if self.asked && self.pieces.is_settled() {
@@ -193,6 +229,7 @@ impl<W: Wire> Driver for Sensor<W> {
         self.pieces.link_down();
         self.answers = false;
         self.asked = false;
+        self.put_up = None;
         self.events.clear();
     }
 
@@ -213,7 +250,8 @@ impl<W: Wire> Driver for Sensor<W> {
     }
 
     fn deadline(&self) -> Option<Instant> {
-        let waits = [self.wire.deadline(), self.pieces.deadline()];
+        let put_up = self.put_up.as_ref().and_then(|(_, at)| *at);
+        let waits = [self.wire.deadline(), self.pieces.deadline(), put_up];
         waits.into_iter().flatten().min()
     }
 

@@ -307,6 +307,12 @@ impl Pieces {
                 self.stand(board);
                 None
             }
+            None if let Some(m) = self.way().others(board) => {
+                self.follower.turn_over();
+                self.done(vec![Deed::Played(m)]);
+                self.stand(board);
+                None
+            }
             // Even while the player is to carry out a move.
             None if *board == Board::new() => {
                 self.begin_anew(board);

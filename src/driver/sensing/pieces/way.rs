@@ -95,6 +95,20 @@ impl<'a> Way<'a> {
         only.then(|| deeds([Deed::Executed, Deed::Played(m)]))
     }
 
+    /// The only first move of the other side that leads to these pieces, in a position that was put up by hand: the side that moves
+    /// first was assumed.
+    pub fn others(&self, pieces: &Board) -> Option<Move> {
+        let position = self.game.position();
+        let put_up = self.game.is_empty() && !self.game.is_standard() && self.stands();
+        let other = Game::of_pieces(position.board(), !position.turn()).filter(|_| put_up)?;
+        let moves = other.position().legal_moves();
+        let mut leads = moves
+            .into_iter()
+            .filter(|m| after(other.position(), *m).board() == pieces);
+        let m = leads.next()?;
+        leads.next().is_none().then_some(m)
+    }
+
     /// All moves that lead to these pieces.
     ///
     /// After a change that the game already had, one counts only if either was shown alone: pieces in the hand may look
