@@ -223,3 +223,28 @@ fn a_position_put_up_on_a_board_that_nobody_has_becomes_its_game() {
     a_position_put_up_by_hand(dgt);
     a_position_put_up_by_hand(chessnut);
 }
+
+fn a_quick_first_move<W: Wood>(table: impl Fn(pieces::Settings) -> Table<W>) {
+    // The pawn is in the hand when the board is first asked.
+    let mut table = table(person());
+    let m = legal(&table, "e2e4");
+    table
+        .wood
+        .does(table.now, Order::Touch(Touch::Lift(Square::E2)));
+    table.waits(Duration::from_secs(2));
+    table.states(true);
+    table.comes("what is missing", |table| {
+        !table.snapshot().guidance.is_empty()
+    });
+    table.wood.does(
+        table.now,
+        Order::Touch(Touch::Put(Square::E4, Color::White.pawn())),
+    );
+    table.told(m);
+}
+
+#[test]
+fn a_move_that_the_hand_was_making_when_the_board_was_asked_counts() {
+    a_quick_first_move(dgt);
+    a_quick_first_move(chessnut);
+}

@@ -10,7 +10,7 @@ use shakmaty::{Bitboard, Board, Position};
 
 use self::{
     answered::Answered,
-    way::{Deed, Half, Way},
+    way::{Deed, Half, Way, leads_to},
 };
 use super::{Awaited, Follower, Report, lights::differing};
 use crate::{
@@ -51,6 +51,8 @@ pub struct Pieces {
     standing: Board,
     /// Since when no legal sequence leads to the pictures.
     puzzling: Option<Instant>,
+    /// How the pieces stood when a set-up began.
+    before_setup: Option<Board>,
     follower: Follower,
 }
 
@@ -66,6 +68,7 @@ impl Pieces {
             due: None,
             standing: Board::empty(),
             puzzling: None,
+            before_setup: None,
             follower: Follower::default(),
         }
     }
@@ -149,6 +152,7 @@ impl Pieces {
 
     /// The player is to set up the last position of this game.
     pub fn set_up(&mut self, now: Instant, game: Game) {
+        self.before_setup = self.picture().cloned();
         self.follower.set_up(game);
         self.look_again(now);
     }
@@ -266,7 +270,10 @@ impl Pieces {
         let board = &picture.board;
         if let Some(game) = self.follower.setup() {
             let wanted = game.position().board();
-            if board != wanted {
+            // The hand was already playing when it was asked: what stood there before is no move of this game.
+            let plays =
+                self.before_setup.as_ref() != Some(board) && leads_to(game.position(), board);
+            if board != wanted && !plays {
                 let misplaced = misplaced(wanted, board);
                 self.follower.tell(misplaced);
             } else if let Some(board) = self.follower.close() {

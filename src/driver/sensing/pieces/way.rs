@@ -173,6 +173,14 @@ fn deeds(deeds: impl IntoIterator<Item = Deed>) -> Deeds {
     }
 }
 
+/// Whether one legal move leads to these pieces.
+pub(super) fn leads_to(position: &Chess, pieces: &Board) -> bool {
+    let moves = position.legal_moves();
+    moves
+        .into_iter()
+        .any(|m| after(position, m).board() == pieces)
+}
+
 /// The position after this legal move.
 pub(super) fn after(position: &Chess, m: Move) -> Chess {
     let mut next = position.clone();
