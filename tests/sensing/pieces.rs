@@ -217,6 +217,10 @@ fn a_move_is_answered_even_if_the_next_piece_is_in_the_hand_already() {
     // The king in the hand may be castling.
     let moves = "e2e4 e7e5 g1f3 g8f6 f1c4 f8c5";
     assert_eq!(says(moves, "h1 Rf1 e1 b8 nc6 +200 Kg1 +3000"), "misplaced");
+    // Bxa3 was only tried, and the hand goes on from Bxc3 to bxc3.
+    let moves = "d2d4 e7e6 b1c3 f8b4 a2a3";
+    let words = "b4 a3 ba3 +200 a3 bb4 Pa3 b4 c3 bc3 +200 c3 b2 Pc3 +500";
+    assert_eq!(says(moves, words), "b4c3 b2c3");
     // Never without the piece that moved.
     let mut desk = Desk::after("");
     desk.board = game("e2e4 e7e5").position().board().clone();

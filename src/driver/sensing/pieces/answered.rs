@@ -95,11 +95,12 @@ fn lands(m: Move, mover: Color, picture: &Board) -> bool {
 }
 
 /// Whether a picture shows the pieces after a move and its answer, but for one that is in the hand and is neither of the
-/// two.
+/// two. The answer has not taken the moved one: two pieces in the hand may look like that.
 fn lacks_one(picture: &Board, [before, between, answered]: [&Board; 3]) -> bool {
     let other = differing(picture, answered);
-    let moved = landed(before, between) | landed(between, answered);
-    other.count() == 1 && (other & (picture.occupied() | moved)).is_empty()
+    let taken = differing(picture, between) & landed(before, between);
+    let spare = picture.occupied() | landed(between, answered);
+    other.count() == 1 && (other & spare).is_empty() && taken.is_empty()
 }
 
 /// Whether a picture shows the pieces after a move and before its answer has landed. Any other piece may be in the hand,
