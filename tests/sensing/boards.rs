@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use boardbridge::vocabulary::Advice;
-use shakmaty::{CastlingMode, Color, Square, fen::Fen};
+use shakmaty::{CastlingMode, Color, Square, fen::Fen, uci::UciMove};
 use simulators::{
     HandAction, chessnut, dgt,
     game::Game,
-    gesture::Touch,
+    gesture::{CaptureOrder, CastlingOrder, Style, Touch},
     pieces::{self, Order},
 };
 
@@ -42,7 +42,7 @@ fn chessnut(pieces: pieces::Settings) -> Table<chessnut::Chessnut> {
     Table::new(chessnut::Chessnut::new(settings), "")
 }
 
-fn tidily(m: shakmaty::uci::UciMove) -> Order {
+fn tidily(m: UciMove) -> Order {
     Order::Do(HandAction::Move(m))
 }
 
@@ -136,7 +136,7 @@ fn an_eventful_game<W: Wood>(table: impl Fn(pieces::Settings) -> Table<W>) {
 }
 
 fn legal<W: Wood>(table: &Table<W>, m: &str) -> shakmaty::Move {
-    let m: shakmaty::uci::UciMove = m.parse().unwrap();
+    let m: UciMove = m.parse().unwrap();
     m.to_move(table.game.position()).unwrap()
 }
 
@@ -247,4 +247,93 @@ fn a_quick_first_move<W: Wood>(table: impl Fn(pieces::Settings) -> Table<W>) {
 fn a_move_that_the_hand_was_making_when_the_board_was_asked_counts() {
     a_quick_first_move(dgt);
     a_quick_first_move(chessnut);
+}
+
+/// A game whose hand is untidy: pieces slide, bounce and are put straight.
+fn untidily(style: Style) -> impl FnMut(UciMove) -> Order {
+    move |m| Order::Move(m, style)
+}
+
+fn untidy_games<W: Wood>(table: impl Fn(pieces::Settings) -> Table<W>) {
+    let styles = [
+        Style {
+            slides: true,
+            adjusts_after: 1,
+            ..Style::default()
+        },
+        Style {
+            capture: CaptureOrder::VictimFirst,
+            castling: CastlingOrder::RookFirst,
+            adjusts_before: 1,
+            ..Style::default()
+        },
+        Style {
+            bounces: true,
+            castling: CastlingOrder::Together,
+            straightens: true,
+            ..Style::default()
+        },
+    ];
+    for (index, moves) in GAMES.lines().skip(PLAYED).take(6).enumerate() {
+        let style = styles[index % styles.len()];
+        let person = pieces::Settings { style, ..person() };
+        let mut table = table(person);
+        table.plays_through(moves, index % 2 == 0, untidily(style));
+    }
+}
+
+#[test]
+fn untidy_hands_play_whole_games() {
+    untidy_games(dgt);
+    untidy_games(chessnut);
+}
+
+#[test]
+fn a_line_that_loses_and_doubles_bytes_costs_no_move() {
+    for moves in GAMES.lines().skip(20).take(3) {
+        let settings = dgt::Settings {
+            pieces: person(),
+            lost: 0.002,
+            doubled: 0.002,
+            chunk: Some(7),
+            ..dgt::Settings::default()
+        };
+        let mut table = Table::new(dgt::Dgt::new(settings), "");
+        table.plays_through(moves, true, tidily);
+    }
+}
+
+#[test]
+fn an_old_board_on_a_poor_radio_costs_no_move() {
+    for tail in [chessnut::Tail::None, chessnut::Tail::Short] {
+        let settings = chessnut::Settings {
+            pieces: person(),
+            tail,
+            mtu: 23,
+            lost: 0.1,
+            spoiled: 0.02,
+            charging_bit: true,
+            charging: true,
+            dense: chessnut::Dense::Refused,
+            ..chessnut::Settings::default()
+        };
+        let mut table = Table::new(chessnut::Chessnut::new(settings), "");
+        let moves = GAMES.lines().nth(30).unwrap();
+        table.plays_through(moves, false, tidily);
+        assert_eq!(table.snapshot().battery, Some(88));
+    }
+}
+
+#[test]
+fn a_board_that_was_switched_off_and_on_tells_its_changes_again() {
+    let mut table = dgt(person());
+    table.plays("e2e4 e7e5", true, tidily);
+    table.wood.does(table.now, Order::Do(HandAction::Off));
+    table.waits(Duration::from_secs(10));
+    assert!(!table.snapshot().link.is_open());
+    table
+        .wood
+        .does(table.now, Order::Do(HandAction::On { forgetful: true }));
+    table.comes("the board", |table| table.snapshot().link.is_open());
+    table.plays_through("g1f3 b8c6 f1b5 a7a6", true, tidily);
 }

@@ -56,7 +56,10 @@ impl Wood for dgt::Dgt {
         self.poll_report()
     }
     fn does(&mut self, now: Instant, order: Order) {
-        self.order(now, order);
+        match order {
+            Order::Do(action) => self.hand(now, action),
+            order => self.order(now, order),
+        }
     }
     fn hears(&mut self, now: Instant, m: Move) {
         self.tell(now, m);
@@ -131,6 +134,8 @@ pub struct Table<W> {
     keys: String,
     /// The hand hears of the program's moves elsewhere: the board does not show them.
     pub hears: bool,
+    /// What should not happen is no fault.
+    excuses: bool,
     linked: bool,
     log: Vec<String>,
     /// What should not happen in a game that is played as it should be.
@@ -205,6 +210,7 @@ impl<W: Wood> Table<W> {
             game: Game::standard(),
             keys: keys.to_owned(),
             hears: true,
+            excuses: false,
             linked: false,
             log: Vec::new(),
             faults: Vec::new(),
@@ -311,6 +317,17 @@ impl<W: Wood> Table<W> {
         });
     }
 
+    /// Plays this game though the hand or the link is not as it should be: what is told on the way does not count.
+    pub fn plays_through(
+        &mut self,
+        moves: &str,
+        hand_has_white: bool,
+        order: impl FnMut(UciMove) -> Order,
+    ) {
+        self.excuses = true;
+        self.plays(moves, hand_has_white, order);
+    }
+
     /// Plays this game; `style` says how the hand makes each of its moves.
     pub fn plays(
         &mut self,
@@ -329,6 +346,8 @@ impl<W: Wood> Table<W> {
                 self.program_moves(legal);
             }
         }
-        assert_eq!(self.faults, [""; 0], "{}", self.story());
+        if !self.excuses {
+            assert_eq!(self.faults, [""; 0], "{}", self.story());
+        }
     }
 }

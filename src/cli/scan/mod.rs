@@ -132,7 +132,12 @@ fn without_bluetooth(output: &mut impl Write, error: &BleError, cable: Cable) ->
 
 /// A board's make from its name, or from a service that other things have, too.
 fn board(name: &str, device: &Seen) -> Option<(&'static Identity, bool)> {
-    let starts = |make: &&Identity| make.radio_names.iter().any(|start| name.starts_with(start));
+    // A Chessnut Go writes its name in capitals.
+    let begins = |start: &&&str| {
+        let beginning = name.get(..start.len());
+        beginning.is_some_and(|beginning| beginning.eq_ignore_ascii_case(start))
+    };
+    let starts = |make: &&Identity| make.radio_names.iter().any(|start| begins(&start));
     let has = |make: &&Identity| {
         make.service
             .is_some_and(|service| device.services.contains(&service))
@@ -154,7 +159,8 @@ fn bluetooth(
     let mut others = Vec::new();
     let mut found = false;
     for device in seen {
-        let Some(name) = &device.name else {
+        // A Chessnut Air ends its name with a line feed.
+        let Some(name) = device.name.as_deref().map(str::trim) else {
             continue;
         };
         let Some((make, sure)) = board(name, device) else {
@@ -176,7 +182,7 @@ fn bluetooth(
         writeln!(output, "[boards.{table}]")?;
         writeln!(output, "kind = \"{}\"", make.kind)?;
         // A JSON string is a valid TOML string.
-        let name = escaped_json(&Value::from(name.as_str()).to_string());
+        let name = escaped_json(&Value::from(name).to_string());
         writeln!(output, "ble = {{ name = {name}{by} }}\n")?;
     }
     // A player with a board on a cable may have no Bluetooth board.

@@ -114,9 +114,10 @@ impl Told {
             (Self::Version | Self::Nothing, _) => Vec::new(),
             (Self::Shown(shown), Some(Kind::Segments)) => {
                 // Segments do not tell a bishop from a b-pawn.
-                let [a, b, c, d, e, f] = segments(&shown.squares);
+                let shown = segments(&shown.squares);
+                let in_order = [2, 1, 0, 5, 4, 3].map(|place: usize| shown[place]);
                 // No icons.
-                vec![c, b, a, f, e, d, 0, BEEP]
+                in_order.into_iter().chain([0, BEEP]).collect()
             }
             (Self::Shown(shown), _) => {
                 let text = format!("{:<8}", shown.san);

@@ -65,6 +65,8 @@ pub struct Dgt {
     pacer: Pacer<()>,
     /// The pieces as the board last showed them, with the changes since.
     board: Option<Board>,
+    /// A position that the changes do not explain, until it comes again.
+    doubtful: Option<Board>,
     /// When to ask for the position.
     look_at: Option<Instant>,
     /// When the board is silent unless it says something.
@@ -89,6 +91,7 @@ impl Dgt {
             frame_ends: None,
             pacer: Pacer::default(),
             board: None,
+            doubtful: None,
             look_at: None,
             silent_at: None,
             version: None,
@@ -120,11 +123,7 @@ impl Dgt {
                 self.look_at = Some(now + WATCH);
                 self.answer();
                 self.tell_clock(now);
-                if self.board.as_ref().is_some_and(|known| *known != board) {
-                    // It did not tell of a change: it may have been switched off and on.
-                    self.ask(now, Ask::Updates);
-                }
-                self.show(board);
+                self.positioned(now, board);
             }
             Message::Change(square, piece) => {
                 self.look_at = Some(now + REST);
@@ -147,6 +146,21 @@ impl Dgt {
                 self.tell_clock(now);
             }
             Message::Other => {}
+        }
+    }
+
+    /// A position came. One that differs from the changes is believed when it comes twice: messages have no checksum.
+    fn positioned(&mut self, now: Instant, board: Board) {
+        if self.board.as_ref() == Some(&board) || self.doubtful.as_ref() == Some(&board) {
+            self.doubtful = None;
+            self.show(board);
+        } else {
+            if self.board.is_some() {
+                // It did not tell of a change: it may have been switched off and on.
+                self.ask(now, Ask::Updates);
+            }
+            self.ask(now, Ask::Position);
+            self.doubtful = Some(board);
         }
     }
 
@@ -272,7 +286,7 @@ impl Wire for Dgt {
     }
 
     fn poll_transmit(&mut self, now: Instant) -> Option<Outgoing> {
-        let (bytes, _) = self.pacer.poll(now)?;
+        let (bytes, ()) = self.pacer.poll(now)?;
         Some(Outgoing::serial(bytes))
     }
 

@@ -39,13 +39,20 @@ pub struct Sensor<W> {
     answers: bool,
     /// [`Driver::learn`] was called and not answered.
     asked: bool,
-    /// The squares that are lit.
-    lit: Option<Bitboard>,
     /// A position that was put up by hand, and when it counts, unless it has been reported.
     put_up: Option<(Board, Option<Instant>)>,
-    /// The move that is displayed, with the plies before it.
-    shown: Option<Option<(usize, Move)>>,
+    /// What the board was last told to show on this link.
+    display: Option<Display>,
     events: VecDeque<DriverEvent>,
+}
+
+/// What a board shows the player.
+#[derive(Clone, Copy, Debug)]
+struct Display {
+    /// The squares that are lit.
+    lights: Bitboard,
+    /// The move to make for the program, with the plies before it.
+    shown: Option<(usize, Move)>,
 }
 
 /// What is kept through a restart.
@@ -67,9 +74,8 @@ impl<W: Wire> Sensor<W> {
             turn: Turn::new(orientation),
             answers: false,
             asked: false,
-            lit: None,
             put_up: None,
-            shown: None,
+            display: None,
             events: VecDeque::new(),
         }
     }
@@ -89,8 +95,7 @@ impl<W: Wire> Sensor<W> {
             match said {
                 Said::Answers { id } => {
                     self.answers = true;
-                    self.lit = None;
-                    self.shown = None;
+                    self.display = None;
                     self.events.push_back(DriverEvent::Answers { id });
                 }
                 Said::Pieces(raw) => {
@@ -116,17 +121,17 @@ impl<W: Wire> Sensor<W> {
     /// Shows the player what to do, with what the board has for that.
     fn show(&mut self, now: Instant) {
         let lights = self.pieces.lights();
-        if self.lit.replace(lights) != Some(lights) {
-            self.wire.light(now, self.turn.lights(lights));
-        }
         let game = self.pieces.follower().game();
         let awaited = self.pieces.follower().awaited_move();
         // The game has the move once the core follows it.
         let shown = awaited
             .filter(|m| game.last() == Some(*m))
             .map(|m| (game.len() - 1, m));
-        if self.shown != Some(shown) {
-            self.shown = Some(shown);
+        let before = self.display.replace(Display { lights, shown });
+        if before.is_none_or(|before| before.lights != lights) {
+            self.wire.light(now, self.turn.lights(lights));
+        }
+        if before.is_none_or(|before| before.shown != shown) {
             let shown = shown.map(|(plies, m)| Shown {
                 san: SanPlus::from_move(game.position_at(plies), m).to_string(),
                 squares: uci(m).to_string(),
