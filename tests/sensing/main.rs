@@ -9,9 +9,12 @@
 )]
 
 mod allocations;
+mod bluetooth;
 mod boards;
 mod guidance;
 mod hand;
 mod pieces;
 mod recogniser;
+#[path = "../support/mod.rs"]
+mod support;
 mod table;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{BAUD, Dgt};
+use super::{BAUD, Dgt, RADIO_SCANS};
 use crate::driver::{
     Driver,
     identity::{self, Medium},
@@ -25,8 +25,14 @@ settings! {
 }
 
 impl identity::Settings for Settings {
-    fn driver(&self, _medium: Option<Medium>) -> Box<dyn Driver> {
-        Box::new(Sensor::new(Dgt::new(), self.orientation, self.settle))
+    fn driver(&self, medium: Option<Medium>) -> Box<dyn Driver> {
+        let by_radio = medium == Some(Medium::Rfcomm);
+        let settle = if by_radio {
+            self.settle * RADIO_SCANS
+        } else {
+            self.settle
+        };
+        Box::new(Sensor::new(Dgt::new(by_radio), self.orientation, settle))
     }
 
     fn baud(&self) -> Option<u32> {
