@@ -3,6 +3,7 @@
 use std::{io, net::SocketAddr, path::PathBuf};
 
 use super::{
+    bluez::serial_device::SerialDevice,
     pty::Pty,
     socket::{Came, Socket},
 };
@@ -14,6 +15,8 @@ pub enum Place {
     Pty(Option<PathBuf>),
     /// On the network.
     Tcp(SocketAddr),
+    /// By Bluetooth Classic, without a cable that could be plugged in.
+    Air,
 }
 
 /// A line that is open at the board's end.
@@ -23,6 +26,8 @@ pub enum Line {
     Pty(Pty),
     /// A TCP port.
     Tcp(Socket),
+    /// A serial port by Bluetooth Classic.
+    Air(SerialDevice),
 }
 
 impl Place {
@@ -34,6 +39,7 @@ impl Place {
         match self {
             Self::Pty(link) => Pty::open(link.as_deref()).map(Line::Pty),
             Self::Tcp(address) => Socket::open(address).map(Line::Tcp),
+            Self::Air => Err(io::ErrorKind::Unsupported.into()),
         }
     }
 }
@@ -44,6 +50,7 @@ impl Line {
         match self {
             Self::Pty(pty) => pty.name().display().to_string(),
             Self::Tcp(socket) => socket.address().to_string(),
+            Self::Air(device) => device.address().to_string(),
         }
     }
 
@@ -55,6 +62,7 @@ impl Line {
         match self {
             Self::Pty(pty) => pty.read(buffer).await.map(Came::Bytes),
             Self::Tcp(socket) => socket.read(buffer).await,
+            Self::Air(device) => device.read(buffer).await,
         }
     }
 
@@ -67,6 +75,10 @@ impl Line {
             Self::Pty(pty) => pty.write(bytes).map(drop),
             Self::Tcp(socket) => {
                 socket.write(bytes);
+                Ok(())
+            }
+            Self::Air(device) => {
+                device.write(bytes);
                 Ok(())
             }
         }

@@ -11,6 +11,7 @@ use tokio::sync::mpsc;
 
 use super::{
     HandAction, Report, SimulatedBoard,
+    bluez::serial_device::SerialDevice,
     line::{Line, Place},
     socket::{Came, Socket},
 };
@@ -68,6 +69,11 @@ impl Port {
         Ok(Self::of(board, place, Line::Tcp(socket)))
     }
 
+    /// Switches a board on that is reached by Bluetooth Classic, as this device.
+    pub fn on_air(board: Box<dyn SimulatedBoard>, device: SerialDevice) -> Self {
+        Self::of(board, Place::Air, Line::Air(device))
+    }
+
     fn of(board: Box<dyn SimulatedBoard>, place: Place, line: Line) -> Self {
         Self {
             board,
@@ -120,6 +126,10 @@ impl Port {
                     Came::Gone => {}
                 },
                 action = hand.recv() => match action {
+                    Some(HandAction::Unplug | HandAction::Plug) if matches!(self.place, Place::Air) => {
+                        let why = "it has no cable".to_owned();
+                        return Ok(Happened::Seen(Report::Refused(why)));
+                    }
                     Some(HandAction::Unplug) => {
                         self.line = None;
                         return Ok(Happened::Seen(Report::Unplugged));

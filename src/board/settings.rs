@@ -26,15 +26,17 @@ use crate::{
         durations::span,
         toml_value::{Wrong, checked, from_home, text},
     },
-    transport::settings::{BleConfig, SerialConfig, TcpConfig},
+    transport::settings::{BleConfig, RfcommConfig, SerialConfig, TcpConfig},
     vocabulary::{BoardKind, CORRECTION_WAIT},
 };
 
 /// Every kind.
 pub static KINDS: LazyLock<Vec<&str>> =
     LazyLock::new(|| MAKES.iter().map(|make| make.kind.as_str()).collect());
+/// The address in recordings: whose board it is, is nobody's business.
+const NO_ADDRESS: &str = "00:00:00:00:00:00";
 /// Keys of every board, and of its transport.
-pub const KEYS: [Key; 15] = [
+pub const KEYS: [Key; 18] = [
     key(&["kind"], "What board it is."),
     key(
         &["serial"],
@@ -66,6 +68,18 @@ pub const KEYS: [Key; 15] = [
         "For a board in the network: { address = \"192.168.1.20:9700\" }.",
     ),
     key(&["tcp", "address"], "Where it is: HOST:PORT."),
+    key(
+        &["rfcomm"],
+        "For a board with Bluetooth Classic: { address = \"AA:BB:CC:DD:EE:FF\" }.",
+    ),
+    key(
+        &["rfcomm", "address"],
+        "Its hardware address; `bluetoothctl devices` lists it.",
+    ),
+    key(
+        &["rfcomm", "adapter"],
+        "The adapter to use, such as \"hci1\"; without it the first.",
+    ),
     key(
         &["uci_listen"],
         "A UCI port for this board alone: \"127.0.0.1:9671\", or { listen = \"…\", allow = … }.",
@@ -100,6 +114,8 @@ pub struct BoardConfig {
     pub ble: Option<BleConfig>,
     /// Reached over TCP.
     pub tcp: Option<TcpConfig>,
+    /// Reached over Bluetooth Classic.
+    pub rfcomm: Option<RfcommConfig>,
     /// A UCI port for this board alone.
     pub uci_listen: Option<Served>,
     /// A directory for recordings.
@@ -121,6 +137,7 @@ struct Common {
     serial: Option<SerialConfig>,
     ble: Option<BleConfig>,
     tcp: Option<TcpConfig>,
+    rfcomm: Option<RfcommConfig>,
     uci_listen: Option<Served>,
     #[serde(default, deserialize_with = "folder")]
     record: Option<PathBuf>,
@@ -178,6 +195,7 @@ impl BoardConfig {
             serial: common.serial,
             ble: common.ble,
             tcp: common.tcp,
+            rfcomm: common.rfcomm,
             uci_listen: common.uci_listen,
             record: common.record,
             correction_wait: common.correction_wait,
@@ -214,6 +232,7 @@ impl BoardConfig {
             (Medium::Serial, self.serial.is_some()),
             (Medium::Ble, self.ble.is_some()),
             (Medium::Tcp, self.tcp.is_some()),
+            (Medium::Rfcomm, self.rfcomm.is_some()),
         ];
         let given = given.into_iter().filter(|(_, given)| *given);
         given.map(|(medium, _)| medium)
@@ -235,8 +254,8 @@ impl BoardConfig {
                     _ => format!("{} are given", joined(&given, " and ")),
                 };
                 let problem = format!(
-                    "a board has exactly one of serial, ble, tcp: {found}; for instance serial = {{ port = \
-                     \"/dev/ttyUSB0\" }}"
+                    "a board has exactly one of {}: {found}; for instance serial = {{ port = \"/dev/ttyUSB0\" }}",
+                    joined(&Medium::ALL, ", ")
                 );
                 Some(("", problem))
             }
@@ -265,6 +284,10 @@ impl BoardConfig {
         if self.ble.is_some() && self.make.keys.iter().any(|key| key.parts().1.is_some()) {
             lines.push(format!("ble = {{ {} }}", inside.join(", ")));
         }
+        // So may it over Bluetooth Classic, which an address has to show.
+        if self.rfcomm.is_some() {
+            lines.push(format!("rfcomm = {{ address = \"{NO_ADDRESS}\" }}"));
+        }
         lines.join("\n")
     }
 }
@@ -284,6 +307,7 @@ mod reached {
         Transport,
         ble::{BleBoard, Radio, Wanted},
         peer::TcpPeer,
+        rfcomm::RfcommBoard,
         serial::SerialPort,
     };
 
@@ -310,8 +334,12 @@ mod reached {
                     adapter: ble.adapter.clone(),
                 }))
             });
+            let rfcomm = self.rfcomm.as_ref().map(|rfcomm| {
+                let adapter = rfcomm.adapter.clone();
+                Transport::Rfcomm(RfcommBoard::new(&rfcomm.address, adapter))
+            });
             let kind = self.make.kind;
-            serial.or(tcp).or(ble).ok_or(NoWay { kind })
+            serial.or(tcp).or(ble).or(rfcomm).ok_or(NoWay { kind })
         }
     }
 }
@@ -387,7 +415,7 @@ fn own_key(
 
 /// The keys allowed in the table of a board of this make, or in this table within it.
 pub fn keys(make: Option<&Identity>, table: Option<&str>) -> Vec<&'static str> {
-    let media = [Medium::Serial, Medium::Ble, Medium::Tcp].iter();
+    let media = Medium::ALL.iter();
     let out_of_reach = media.filter(|medium| make.is_some_and(|make| !make.media.contains(medium)));
     let out_of_reach: Vec<&str> = out_of_reach.map(|medium| medium.key()).collect();
     let is_its = |known: &&Identity| make.is_none_or(|make| make.kind == known.kind);

@@ -106,6 +106,13 @@ fn ways(config: &Config) -> Vec<Problem> {
                 set.tcp.as_ref().map(|tcp| tcp.address.0.clone()),
                 address,
             ),
+            (
+                "rfcomm.address",
+                set.rfcomm
+                    .as_ref()
+                    .map(|rfcomm| rfcomm.address.to_ascii_uppercase()),
+                address,
+            ),
         ];
         ways.into_iter().filter_map(move |(key, way, remedy)| {
             let path = format!("boards.{board}.{key}");

@@ -233,8 +233,9 @@ impl Reader<'_> {
                 }
                 Kind::UnknownVariant(name, known) => words::no_such_value(&key, name, known),
                 Kind::MissingField(name) => {
+                    let table = key.last().cloned();
                     key.push(name.to_string());
-                    words::missing(name)
+                    words::missing(name, table.as_deref())
                 }
                 Kind::InvalidType(found, right) | Kind::InvalidValue(found, right) => {
                     words::unfit(found, right)

@@ -67,6 +67,7 @@ pub(super) fn no_such_key(
         "port" => ("serial", format!("port = {value}")),
         "baud" => ("serial", format!("port = \"/dev/ttyUSB0\", baud = {value}")),
         "address" if by_network => ("tcp", format!("address = {value}")),
+        "address" if !known.contains(&"ble") => ("rfcomm", format!("address = {value}")),
         "name" | "address" => ("ble", format!("{name} = {value}")),
         "listen" => ("tcp", format!("listen = {value}")),
         _ => ("", String::new()),
@@ -104,14 +105,15 @@ fn meant(name: &str, known: &[&str]) -> Option<String> {
     (!like.is_empty()).then(|| format!("did you mean {}?", like.join(" or ")))
 }
 
-/// What is missing, with an example.
-pub(super) fn missing(name: &str) -> String {
+/// What is missing in this table, with an example.
+pub(super) fn missing(name: &str, table: Option<&str>) -> String {
     let kinds = format!("kind = \"{}\"", KINDS.join("\", \"")).replacen(", ", ", or ", 1);
     let example = match name {
         "kind" => &*kinds,
         "board" => "board = \"citrine\", the name of one of your [boards.NAME]",
         "boards" => "boards = [\"citrine\", \"neo\"], names of your [boards.NAME]",
         "port" => "port = \"/dev/ttyUSB0\"",
+        "address" if table == Some("rfcomm") => "address = \"AA:BB:CC:DD:EE:FF\"",
         "address" => "address = \"192.168.1.20:9700\"",
         _ => return "is missing".to_owned(),
     };

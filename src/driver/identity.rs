@@ -101,15 +101,21 @@ pub enum Medium {
     Ble,
     /// TCP.
     Tcp,
+    /// Bluetooth Classic: its serial port.
+    Rfcomm,
 }
 
 impl Medium {
+    /// Every one.
+    pub const ALL: [Self; 4] = [Self::Serial, Self::Ble, Self::Tcp, Self::Rfcomm];
+
     /// Its key in the configuration.
     pub const fn key(self) -> &'static str {
         match self {
             Self::Serial => "serial",
             Self::Ble => "ble",
             Self::Tcp => "tcp",
+            Self::Rfcomm => "rfcomm",
         }
     }
 }

@@ -6,8 +6,8 @@ use thiserror::Error;
 
 use super::{
     Incoming, Stream, ble,
-    duplex::{CABLE, Duplex, Medium, NETWORK},
-    is_gadget_port, peer, serial,
+    duplex::{CABLE, Duplex, Medium, NETWORK, RADIO},
+    is_gadget_port, peer, rfcomm, serial,
 };
 use crate::{system::holders::Holder, vocabulary::Outgoing};
 
@@ -61,9 +61,12 @@ pub enum OpenError {
         /// What the system says.
         source: io::Error,
     },
-    /// Bluetooth.
+    /// Bluetooth LE.
     #[error(transparent)]
     Ble(#[from] ble::BleError),
+    /// Bluetooth Classic.
+    #[error(transparent)]
+    Rfcomm(#[from] rfcomm::RfcommError),
     /// Anything else.
     #[error("{port} cannot be opened: {source}")]
     Other {
@@ -97,6 +100,8 @@ pub enum Transport {
     Tcp(peer::TcpPeer),
     /// Bluetooth LE.
     Ble(ble::BleBoard),
+    /// Bluetooth Classic.
+    Rfcomm(rfcomm::RfcommBoard),
 }
 
 impl Transport {
@@ -109,6 +114,7 @@ impl Transport {
             Self::Serial(port) => Ok(Link::line(port.open().await?, CABLE)),
             Self::Tcp(peer) => Ok(Link::line(peer.open().await?, NETWORK)),
             Self::Ble(board) => Ok(Link::Gatt(board.open().await?)),
+            Self::Rfcomm(board) => Ok(Link::line(board.open().await?, RADIO)),
         }
     }
 
@@ -116,7 +122,7 @@ impl Transport {
     pub async fn closed(&self) {
         match self {
             Self::Serial(port) => port.closed().await,
-            Self::Tcp(_) | Self::Ble(_) => {}
+            Self::Tcp(_) | Self::Ble(_) | Self::Rfcomm(_) => {}
         }
     }
 }
@@ -127,13 +133,14 @@ impl fmt::Display for Transport {
             Self::Serial(port) => port.fmt(f),
             Self::Tcp(peer) => peer.fmt(f),
             Self::Ble(board) => board.fmt(f),
+            Self::Rfcomm(board) => board.fmt(f),
         }
     }
 }
 
 /// An open link.
 pub enum Link {
-    /// Over a serial line or TCP.
+    /// Over a serial line, TCP or Bluetooth Classic.
     Stream(Box<Duplex>),
     /// Over Bluetooth LE.
     Gatt(ble::GattLink),

@@ -4,7 +4,7 @@
 //!
 //! # Links and channels
 //!
-//! A link has [channels](crate::vocabulary::Channel): one for a serial line or TCP, one per characteristic for
+//! A link has [channels](crate::vocabulary::Channel): one for a serial line, TCP or Bluetooth Classic, one per characteristic for
 //! Bluetooth LE. A driver makes one request at a time (write, read, subscribe) and is told its outcome; a
 //! serial line acknowledges nothing. The actor is the same for both.
 //!
@@ -18,12 +18,16 @@ pub mod backoff;
 #[cfg(target_os = "linux")]
 pub mod ble;
 #[cfg(target_os = "linux")]
+pub mod bluez;
+#[cfg(target_os = "linux")]
 pub mod closing;
 pub mod duplex;
 #[cfg(target_os = "linux")]
 mod link;
 #[cfg(target_os = "linux")]
 pub mod peer;
+#[cfg(target_os = "linux")]
+pub mod rfcomm;
 #[cfg(target_os = "linux")]
 pub mod serial;
 pub mod settings;
@@ -41,7 +45,7 @@ pub use link::{Link, OpenError, Transport};
 /// The name that Linux gives the serial ports of its own USB device port (`drivers/usb/gadget/function/u_serial.c`).
 const GADGET_PORT: &str = "/ttyGS";
 
-/// Bytes both ways, without boundaries: a serial line, TCP.
+/// Bytes both ways, without boundaries: a serial line, TCP, Bluetooth Classic.
 pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}

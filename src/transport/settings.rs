@@ -1,4 +1,4 @@
-//! `serial`, `ble` and `tcp` in the configuration: how a board is reached.
+//! `serial`, `ble`, `tcp` and `rfcomm` in the configuration: how a board is reached.
 
 use std::{ops::RangeInclusive, path::Path};
 
@@ -103,6 +103,10 @@ fn ble_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>
 }
 
 fn ble_address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    hardware_address(deserializer).map(Some)
+}
+
+fn hardware_address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let byte = |part: &str| part.len() == 2 && part.bytes().all(|b| b.is_ascii_hexdigit());
     let problem = |address: &str| {
         wrong_name(address, MAX_BLE_NAME).or_else(|| {
@@ -112,7 +116,7 @@ fn ble_address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Stri
             })
         })
     };
-    checked(deserializer, problem).map(Some)
+    checked(deserializer, problem)
 }
 
 /// Reads the name of a Bluetooth adapter.
@@ -140,4 +144,19 @@ pub fn adapter<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Stri
 pub struct TcpConfig {
     /// Address and port.
     pub address: Address,
+}
+
+/// `rfcomm = { … }`
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table: { address = \"AA:BB:CC:DD:EE:FF\" }"
+)]
+pub struct RfcommConfig {
+    /// The board's hardware address.
+    #[serde(deserialize_with = "hardware_address")]
+    pub address: String,
+    /// The adapter to use, such as `hci1`; the first one by default.
+    #[serde(default, deserialize_with = "adapter")]
+    pub adapter: Option<String>,
 }

@@ -516,6 +516,10 @@ fn what_is_missing_comes_with_an_example() {
             "3: boards.b.tcp.address: is missing: for instance address = \"192.168.1.20:9700\"",
         ),
         (
+            "[boards.b]\nkind = \"dgt\"\nrfcomm = {}",
+            "3: boards.b.rfcomm.address: is missing: for instance address = \"AA:BB:CC:DD:EE:FF\"",
+        ),
+        (
             "[boards.b]\nkind = \"swpp\"\nserial = {}",
             "3: boards.b.serial.port: is missing: for instance port = \"/dev/ttyUSB0\"",
         ),
@@ -555,6 +559,22 @@ fn a_board_has_exactly_one_transport_of_its_kind() {
     refused(
         "[boards.b]\nkind = \"swpp\"\nserial = { port = \"/x\" }\ntcp = { address = \"h:1\" }",
         &["bb.toml:1:", "serial and tcp"],
+    );
+    refused(
+        "[boards.b]\nkind = \"swpp\"\nrfcomm = { address = \"AA:BB:CC:DD:EE:FF\" }",
+        &["bb.toml:3:", "boards.b.rfcomm", "serial or ble or tcp"],
+    );
+    refused(
+        "[boards.b]\nkind = \"dgt\"\nserial = { port = \"/x\" }\nrfcomm = { address = \"AA:BB:CC:DD:EE:FF\" }",
+        &["one of serial, ble, tcp, rfcomm", "serial and rfcomm"],
+    );
+    refused(
+        "[boards.b]\nkind = \"dgt\"\nrfcomm = { address = \"AA:BB:CC\" }",
+        &["boards.b.rfcomm.address", "AA:BB:CC:DD:EE:FF"],
+    );
+    refused(
+        "[boards.b]\nkind = \"dgt\"\naddress = \"AA:BB:CC:DD:EE:FF\"",
+        &["rfcomm = { address = \"AA:BB:CC:DD:EE:FF\" }"],
     );
     refused(
         "[boards.b]\nkind = \"novag-ucb\"\nble = { name = \"x\" }",
@@ -1160,7 +1180,7 @@ fn what_cannot_work_together_is_refused() {
     let app = |way: &str| format!("[[whitepawn]]\nboard = \"citrine\"\n{way}\n");
     let far = |name: &str, way: &str| format!("[boards.{name}]\nkind = \"swpp\"\n{way}\n");
     let served = |listen: &str| app(&format!("tcp = {{ listen = \"{listen}\" }}"));
-    let cases: [(String, &[&str]); 8] = [
+    let cases: [(String, &[&str]); 9] = [
         (
             CITRINE.to_owned() + &served("0.0.0.0:9690") + &served("127.0.0.1:9690"),
             &["127.0.0.1:9690 is already taken by [[whitepawn]] of citrine"],
@@ -1190,6 +1210,10 @@ fn what_cannot_work_together_is_refused() {
             far("a", "ble = { address = \"aa:bb:cc:dd:ee:ff\" }")
                 + &far("b", "ble = { address = \"AA:BB:CC:DD:EE:FF\" }"),
             &["boards.b.ble.address", "already a's"],
+        ),
+        (
+            ["a", "b"].map(|name| format!("[boards.{name}]\nkind = \"dgt\"\nrfcomm = {{ address = \"AA:BB:CC:DD:EE:FF\" }}\n")).concat(),
+            &["boards.b.rfcomm.address", "already a's"],
         ),
         (
             far("a", "tcp = { address = \"1.2.3.4:0\" }"),

@@ -10,9 +10,12 @@
 
 mod allocations;
 mod blitz;
+mod bluetooth;
 mod boards;
 mod guidance;
 mod hand;
 mod pieces;
 mod recogniser;
+#[path = "../support/mod.rs"]
+mod support;
 mod table;

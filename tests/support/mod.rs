@@ -28,6 +28,7 @@ use boardbridge::{
 };
 use simulators::{
     HandAction, Report, SimulatedBoard,
+    bluez::serial_device::SerialDevice,
     port::{Happened, Port},
     run::{Kind, Settings, board},
 };
@@ -100,6 +101,11 @@ impl Hand {
         let port = Port::listening(simulated(kind, executes), "127.0.0.1:0").unwrap();
         let address = port.name().unwrap();
         (Self::at(port), address)
+    }
+
+    /// Switches a board on that is reached by Bluetooth Classic, as this device.
+    pub fn on_air(board: Box<dyn SimulatedBoard>, device: SerialDevice) -> Self {
+        Self::at(Port::on_air(board, device))
     }
 
     fn at(mut port: Port) -> Self {

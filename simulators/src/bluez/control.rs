@@ -115,6 +115,14 @@ impl Control {
         self.adapter(adapter, |adapter, _| adapter.is_powered())
     }
 
+    /// Pairs a device, as a person does with `bluetoothctl`.
+    ///
+    /// # Errors
+    /// The device does not exist.
+    pub fn pair(&self, device: Address) -> Result<(), Unknown> {
+        self.device(device, |device, outbox| device.pair(Instant::now(), outbox))
+    }
+
     /// Drops the link of a device now, if it has one.
     ///
     /// # Errors
@@ -195,7 +203,7 @@ impl Control {
     /// The device does not exist.
     pub fn forget(&self, device: Address) -> Result<(), Unknown> {
         self.device(device, |device, outbox| {
-            device.forget(Instant::now(), outbox);
+            device.unpair(Instant::now(), outbox);
         })
     }
 

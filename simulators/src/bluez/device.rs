@@ -1,6 +1,7 @@
 //! A device near an adapter: a peripheral, and what `BlueZ` knows about it.
 
 use std::{
+    os::unix::net::UnixStream,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
@@ -14,6 +15,7 @@ use super::{
     failure::Failure,
     objects::{Objects, Properties},
     outbox::Outbox,
+    serial_device::{SERIAL_PORT, SerialPort},
     sighting::{Heard, Sighting},
 };
 use crate::peripheral::{Peripheral, Profile};
@@ -37,6 +39,10 @@ pub(super) struct Device {
     pub path: String,
     /// Whether its radio reaches the adapter.
     pub in_range: bool,
+    /// Whether a person has paired it: `BlueZ` then knows it in range or not.
+    pub paired: bool,
+    /// Its serial port, if it has one.
+    pub serial: Option<SerialPort>,
     /// Fault: how many connects to refuse.
     pub refuse_connects: usize,
     /// The time from connecting until its services are resolved.
@@ -79,6 +85,8 @@ impl Device {
             address,
             path,
             in_range: true,
+            paired: false,
+            serial: None,
             refuse_connects: 0,
             services_wait: Duration::ZERO,
             corrupt: 0,
@@ -97,7 +105,11 @@ impl Device {
 
     /// Whether `BlueZ` knows it.
     pub fn is_known(&self) -> bool {
-        self.sighting.heard() != Heard::Nothing
+        self.paired || self.sighting.heard() != Heard::Nothing
+    }
+
+    fn has_name(&self) -> bool {
+        self.paired || self.sighting.heard() == Heard::Name
     }
 
     /// Whether there is a link.
@@ -115,6 +127,11 @@ impl Device {
         services
             .iter()
             .any(|service| self.profile.advertised.contains(service))
+    }
+
+    /// Whether it offers this service of Bluetooth Classic.
+    pub fn offers(&self, service: Uuid) -> bool {
+        self.serial.is_some() && service == SERIAL_PORT
     }
 
     /// A characteristic by its path, once `BlueZ` shows it.
@@ -168,8 +185,8 @@ impl Device {
             ("Address", Variant::from(self.address.to_string())),
             ("AddressType", Variant::from("public")),
             ("Alias", Variant::from(self.alias())),
-            ("Paired", Variant::from(false)),
-            ("Bonded", Variant::from(false)),
+            ("Paired", Variant::from(self.paired)),
+            ("Bonded", Variant::from(self.paired)),
             ("Trusted", Variant::from(false)),
             ("Blocked", Variant::from(false)),
             ("LegacyPairing", Variant::from(false)),
@@ -177,7 +194,7 @@ impl Device {
             ("ServicesResolved", Variant::from(self.is_resolved())),
             ("UUIDs", Variant::from(self.uuids())),
         ]);
-        if self.sighting.heard() == Heard::Name {
+        if self.has_name() {
             properties.insert("Name", self.profile.name.clone().into());
         }
         if let Some(rssi) = self.sighting.rssi() {
@@ -191,7 +208,7 @@ impl Device {
 
     /// The name, or without one the address with dashes, as in `BlueZ`.
     fn alias(&self) -> String {
-        if self.sighting.heard() == Heard::Name {
+        if self.has_name() {
             self.profile.name.clone()
         } else {
             self.address.separated('-')
@@ -199,18 +216,18 @@ impl Device {
     }
 
     fn uuids(&self) -> Vec<String> {
-        if self.cached {
-            self.services
-                .iter()
-                .map(|(_, uuid)| uuid.to_string())
-                .collect()
+        let serial = self.serial.is_some().then_some(&SERIAL_PORT);
+        let services = self.services.iter().map(|(_, uuid)| uuid);
+        let known: Vec<&Uuid> = if self.cached {
+            services.collect()
         } else {
-            self.profile
-                .advertised
-                .iter()
-                .map(Uuid::to_string)
-                .collect()
-        }
+            self.profile.advertised.iter().collect()
+        };
+        known
+            .into_iter()
+            .chain(serial)
+            .map(Uuid::to_string)
+            .collect()
     }
 
     /// The adapter starts or stops listening for it.
@@ -251,7 +268,7 @@ impl Device {
     }
 
     fn seen(&self, now: Instant, before: Heard, outbox: &mut Outbox) {
-        if before == Heard::Nothing {
+        if before == Heard::Nothing && !self.paired {
             let mut objects = Objects::default();
             self.describe(&mut objects);
             for (path, interfaces) in objects.iter() {
@@ -322,6 +339,32 @@ impl Device {
         Ok(())
     }
 
+    /// A client connects to its serial port; returns the client's end of the line.
+    pub fn connect_serial(
+        &mut self,
+        now: Instant,
+        outbox: &mut Outbox,
+    ) -> Result<UnixStream, Failure> {
+        let serial = self.serial.as_mut();
+        let serial = serial.ok_or_else(Failure::profile_unavailable)?;
+        if !self.in_range {
+            return Err(Failure::failed("br-connection-page-timeout"));
+        }
+        if !self.paired || self.refuse_connects > 0 {
+            self.refuse_connects = self.refuse_connects.saturating_sub(1);
+            return Err(Failure::failed("br-connection-refused"));
+        }
+        if self.connected {
+            return Err(Failure::already_connected());
+        }
+        let end = serial.call();
+        let end = end.map_err(|_| Failure::failed("br-connection-create-socket"))?;
+        self.connected = true;
+        self.sighting.listen(now, false);
+        outbox.changed(now, &self.path, DEVICE, [("Connected", true.into())]);
+        Ok(end)
+    }
+
     /// It connects by itself, as a central does, which makes it known to `BlueZ`.
     pub fn arrive(&mut self, now: Instant, outbox: &mut Outbox) {
         if self.connected {
@@ -380,6 +423,9 @@ impl Device {
         }
         self.connected = false;
         self.resolves = None;
+        if let Some(serial) = &mut self.serial {
+            serial.hang_up();
+        }
         self.peripheral().disconnected(now);
         outbox.lose_notifications(now, &self.path);
         let changes = [
@@ -390,7 +436,28 @@ impl Device {
         true
     }
 
-    /// `BlueZ` forgets it.
+    /// A person pairs it: `BlueZ` knows it from now on.
+    pub fn pair(&mut self, now: Instant, outbox: &mut Outbox) {
+        if self.is_known() {
+            self.paired = true;
+            let changes = [("Paired", true.into()), ("Bonded", true.into())];
+            return outbox.changed(now, &self.path, DEVICE, changes);
+        }
+        self.paired = true;
+        let mut objects = Objects::default();
+        self.describe(&mut objects);
+        for (path, interfaces) in objects.iter() {
+            outbox.added(now, path, interfaces);
+        }
+    }
+
+    /// A person removes it from what `BlueZ` knows.
+    pub fn unpair(&mut self, now: Instant, outbox: &mut Outbox) {
+        self.forget(now, outbox);
+        self.paired = false;
+    }
+
+    /// `BlueZ` forgets it, except that it is paired.
     pub fn forget(&mut self, now: Instant, outbox: &mut Outbox) {
         self.disconnect(now, outbox);
         let mut objects = Objects::default();

@@ -50,6 +50,19 @@ impl Failure {
         )
     }
 
+    /// The device offers no such profile, or no program uses it.
+    pub fn profile_unavailable() -> Self {
+        Self::new(
+            "org.bluez.Error.NotAvailable",
+            "br-connection-profile-unavailable",
+        )
+    }
+
+    /// The profile of the device is connected.
+    pub fn already_connected() -> Self {
+        Self::new("org.bluez.Error.AlreadyConnected", "Already Connected")
+    }
+
     /// The characteristic does not support this.
     pub fn not_supported() -> Self {
         Self::new("org.bluez.Error.NotSupported", "Operation is not supported")

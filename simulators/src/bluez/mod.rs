@@ -4,13 +4,15 @@
 //! A program started with [`Bluez::address`] as `DBUS_SYSTEM_BUS_ADDRESS` uses it. The service has its own
 //! thread; every call here has taken effect when it returns, from synchronous code or any runtime. A
 //! peripheral is shared with its owner ([`Hosted`]), and [`Control`] injects faults. A program may also be the
-//! peripheral, or accept serial connections: a [`Phone`] uses those.
+//! peripheral, or accept serial connections: a [`Phone`] uses those. It may connect to the serial port of a [`SerialDevice`].
 //!
 //! It reproduces the behaviour of the real one that matters to a program:
 //! - A device is first seen without its name, which comes with the scan response; it stays known until it is removed.
 //! - A link outlives the program that made it. The services of a device that was connected once stay, too.
 //! - A client that did not unsubscribe is subscribed again after a lost link, and gets "Already notifying" when it
 //!   subscribes again; a client that leaves the bus has unsubscribed.
+//! - A profile is refused if its UUID is the service of another one, whichever program has that; its lines stay open when it is
+//!   withdrawn.
 //! - Subscribers also see the values that others read.
 //! - The bus removes the newest match rule that differs from the given one in `path_namespace` only, as dbus-daemon
 //!   1.14 does: a program may lose signals of one device by ending a stream of another.
@@ -30,6 +32,7 @@ pub mod offers;
 mod outbox;
 pub mod phone;
 mod radio;
+pub mod serial_device;
 mod service;
 mod sighting;
 mod signals;
@@ -53,6 +56,7 @@ use self::{
     device::Device,
     hosted::Hosted,
     phone::{Handset, Phone},
+    serial_device::{SerialDevice, SerialPort},
     socket::Socket,
 };
 use super::peripheral::Peripheral;
@@ -178,6 +182,26 @@ impl Bluez {
         radio.offers.add_phone(address, &at, &path, mtu);
         drop(radio);
         Ok(Phone::new(address, Arc::clone(&self.shared)))
+    }
+
+    /// Puts a device with a serial port near an adapter, switched on and not paired.
+    ///
+    /// # Errors
+    /// The adapter does not exist, the address is taken, or there are too many devices.
+    pub fn serial_device(
+        &self,
+        adapter: &str,
+        address: Address,
+        name: &str,
+    ) -> Result<SerialDevice, Unknown> {
+        self.host(adapter, address, Handset::new(name))?;
+        let mut radio = self.shared.radio();
+        let (device, _) = radio.device(address).ok_or(Unknown)?;
+        let (port, calls) = SerialPort::new();
+        device.serial = Some(port);
+        drop(radio);
+        let shared = Arc::clone(&self.shared);
+        Ok(SerialDevice::new(address, shared, calls))
     }
 
     /// Puts a peripheral near an adapter, switched on.

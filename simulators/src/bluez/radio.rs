@@ -241,9 +241,23 @@ impl Radio {
                 devices
                     .find(|device| device.path == path.as_str() && device.is_known())
                     .ok_or_else(Failure::does_not_exist)?
-                    .forget(now, outbox);
+                    .unpair(now, outbox);
             }
-            (Target::Device(_, false), (DEVICE, "Connect")) => return Err(Failure::not_ready()),
+            (Target::Device(_, false), (DEVICE, "Connect" | "ConnectProfile")) => {
+                return Err(Failure::not_ready());
+            }
+            (Target::Device(device, true), (DEVICE, "ConnectProfile")) => {
+                let service: &str = body
+                    .deserialize()
+                    .map_err(|_| Failure::invalid_arguments())?;
+                let service = Uuid::parse_str(service).map_err(|_| Failure::invalid_arguments())?;
+                if !offers.has_client(service) || !device.offers(service) {
+                    return Err(Failure::profile_unavailable());
+                }
+                let end = device.connect_serial(now, outbox)?;
+                offers.hand_over(now, message, service, &device.path, end, outbox)?;
+                return Ok(None);
+            }
             (Target::Device(device, true), (DEVICE, "Connect")) => {
                 device.connect(now, outbox)?;
             }

@@ -181,9 +181,18 @@ fn bluetooth(
         writeln!(output, "# {shown} at {}{signal}{perhaps}", device.address)?;
         writeln!(output, "[boards.{table}]")?;
         writeln!(output, "kind = \"{}\"", make.kind)?;
-        // A JSON string is a valid TOML string.
-        let name = escaped_json(&Value::from(name).to_string());
-        writeln!(output, "ble = {{ name = {name}{by} }}\n")?;
+        if make.media.contains(&Medium::Ble) {
+            // A JSON string is a valid TOML string.
+            let name = escaped_json(&Value::from(name).to_string());
+            writeln!(output, "ble = {{ name = {name}{by} }}\n")?;
+        } else {
+            let address = &device.address;
+            writeln!(
+                output,
+                "rfcomm = {{ address = \"{address}\"{by} }}     # pair it once: docs/boards/{}.md says how\n",
+                make.room
+            )?;
+        }
     }
     // A player with a board on a cable may have no Bluetooth board.
     if !found && cable == Cable::Board {

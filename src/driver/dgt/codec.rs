@@ -23,6 +23,8 @@ pub enum Ask {
     Serial = 0x45,
     /// Its version.
     Version = 0x4d,
+    /// The charge of its battery. Boards by Bluetooth have one.
+    Battery = 0x4c,
 }
 
 /// What a board says.

@@ -14,8 +14,8 @@ pub static IDENTITY: Identity = Identity {
     title: "DGT e-board",
     room: "dgt",
     example: "dgt",
-    media: &[Medium::Serial],
-    radio_names: &[],
+    media: &[Medium::Serial, Medium::Rfcomm],
+    radio_names: &["DGT_BT_", "PCS-REVII"],
     service: None,
     probe: Some(Probe {
         bauds: &[BAUD],

@@ -1,9 +1,10 @@
-//! The DGT e-board: USB, serial. It senses which piece stands where.
+//! The DGT e-board: USB, serial, Bluetooth Classic. It senses which piece stands where.
 //!
 //! Source: the maker's header file, see `PROTOCOL.md`. What shaped this driver:
 //!
 //! - The board scans its squares four times a second and reports each change as it finds it: a moved piece may stand on its new square
 //!   before it has left the old one. So the changes are followed, and the whole position is asked for when they have ended.
+//! - By Bluetooth it scans at half that speed, and runs on a battery.
 //! - Its input buffer has ten bytes, and it answers most questions: one at a time, with a pause between.
 
 mod clock;
@@ -48,6 +49,10 @@ pub const BAUD: u32 = 9600;
 const GAP: Duration = Duration::from_millis(100);
 /// After the last change the position is asked for: one scan of the board (document: 200 to 250 ms).
 const REST: Duration = Duration::from_millis(250);
+/// How many times as long a scan takes by Bluetooth (document: half the speed).
+pub(super) const RADIO_SCANS: u32 = 2;
+/// How often a board by Bluetooth is asked for its battery, which lasts for hours.
+const BATTERY: Duration = Duration::from_mins(5);
 /// A board that has said nothing for this long is asked for its position: a change may have been lost, or the board may be gone.
 const WATCH: Duration = Duration::from_secs(2);
 /// A board that has not answered for this long is reported silent. It answers within 0.1 s.
@@ -59,6 +64,8 @@ const SHOWN: usize = 40;
 #[derive(Debug)]
 pub struct Dgt {
     up: bool,
+    /// By Bluetooth.
+    by_radio: bool,
     frames: Frames,
     /// When a message that has begun is given up.
     frame_ends: Option<Instant>,
@@ -69,6 +76,8 @@ pub struct Dgt {
     doubtful: Option<Board>,
     /// When to ask for the position.
     look_at: Option<Instant>,
+    /// When to ask for the battery.
+    battery_at: Option<Instant>,
     /// When the board is silent unless it says something.
     silent_at: Option<Instant>,
     version: Option<(u8, u8)>,
@@ -81,23 +90,34 @@ pub struct Dgt {
 }
 
 impl Dgt {
-    /// A board of which nothing is known. Its clock shows moves with these letters.
-    pub fn new(letters: Letters) -> Self {
+    /// A board of which nothing is known, by Bluetooth or by cable. Its clock shows moves with these letters.
+    pub fn new(by_radio: bool, letters: Letters) -> Self {
         Self {
             letters,
             clock: Clock::default(),
             up: false,
+            by_radio,
             frames: Frames::new(MAX_FRAME, codec::cut),
             frame_ends: None,
             pacer: Pacer::default(),
             board: None,
             doubtful: None,
             look_at: None,
+            battery_at: None,
             silent_at: None,
             version: None,
             serial: None,
             answers: false,
             said: VecDeque::new(),
+        }
+    }
+
+    /// How long a scan of the board takes.
+    fn rest(&self) -> Duration {
+        if self.by_radio {
+            REST * RADIO_SCANS
+        } else {
+            REST
         }
     }
 
@@ -116,6 +136,7 @@ impl Dgt {
                     self.ask(now, Ask::Updates);
                     self.ask(now, Ask::Serial);
                     self.ask(now, Ask::Position);
+                    self.battery_at = self.by_radio.then_some(now);
                 }
             }
             Message::Serial(serial) => self.serial = Some(serial),
@@ -126,7 +147,7 @@ impl Dgt {
                 self.positioned(now, board);
             }
             Message::Change(square, piece) => {
-                self.look_at = Some(now + REST);
+                self.look_at = Some(now + self.rest());
                 if let Some(mut board) = self.board.clone() {
                     match piece {
                         Some(piece) => board.set_piece_at(square, piece),
@@ -212,7 +233,8 @@ impl Dgt {
                 },
                 Frame::Garbage(bytes) => {
                     // A change may have been among them.
-                    self.look_at = self.look_at.map(|at| at.min(now + REST));
+                    let rest = now + self.rest();
+                    self.look_at = self.look_at.map(|at| at.min(rest));
                     self.unreadable(&bytes);
                 }
             }
@@ -233,7 +255,7 @@ impl Wire for Dgt {
     }
 
     fn link_down(&mut self) {
-        *self = Self::new(self.letters);
+        *self = Self::new(self.by_radio, self.letters);
     }
 
     fn received(&mut self, now: Instant, channel: Channel, bytes: &[u8]) {
@@ -253,9 +275,14 @@ impl Wire for Dgt {
         if self.silent_at.take_if(|at| *at <= now).is_some() {
             self.answers = false;
             self.version = None;
+            self.battery_at = None;
             self.said.push_back(Said::Event(DriverEvent::Silent));
         }
         self.tell_clock(now);
+        if self.battery_at.is_some_and(|at| at <= now) {
+            self.battery_at = Some(now + BATTERY);
+            self.ask(now, Ask::Battery);
+        }
         if self.look_at.is_some_and(|at| at <= now) {
             self.look_at = Some(now + WATCH);
             let ask = match self.version {
@@ -280,6 +307,7 @@ impl Wire for Dgt {
             self.frame_ends,
             self.silent_at,
             self.look_at,
+            self.battery_at,
             self.pacer.deadline(),
         ];
         waits.into_iter().flatten().min()

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
-use super::{BAUD, Dgt};
+use super::{BAUD, Dgt, RADIO_SCANS};
 use crate::driver::{
     Driver,
     identity::{self, Medium},
@@ -30,12 +30,15 @@ settings! {
 }
 
 impl identity::Settings for Settings {
-    fn driver(&self, _medium: Option<Medium>) -> Box<dyn Driver> {
-        Box::new(Sensor::new(
-            Dgt::new(self.letters),
-            self.orientation,
-            self.settle,
-        ))
+    fn driver(&self, medium: Option<Medium>) -> Box<dyn Driver> {
+        let by_radio = medium == Some(Medium::Rfcomm);
+        let settle = if by_radio {
+            self.settle * RADIO_SCANS
+        } else {
+            self.settle
+        };
+        let dgt = Dgt::new(by_radio, self.letters);
+        Box::new(Sensor::new(dgt, self.orientation, settle))
     }
 
     fn baud(&self) -> Option<u32> {

@@ -28,7 +28,7 @@ pub mod session;
 pub mod settings;
 pub mod tcp;
 
+#[cfg(target_os = "linux")]
+pub use crate::transport::bluez::RadioError;
 pub use availability::Availability;
 pub use connection::Connection;
-#[cfg(target_os = "linux")]
-pub use radio::RadioError;

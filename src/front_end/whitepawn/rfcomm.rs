@@ -15,22 +15,12 @@
 //! `discoverable off`: a paired phone connects without it. Only a paired phone is admitted, and the user is not
 //! asked again.
 
-use std::{
-    io,
-    pin::Pin,
-    task::{Context, Poll, ready},
-};
-
 use bluer::{
-    Session, SessionEvent, Uuid,
-    rfcomm::{
-        ConnectRequest, Profile, ProfileHandle, ReqError, Role,
-        stream::{OwnedReadHalf, OwnedWriteHalf},
-    },
+    Session, SessionEvent,
+    rfcomm::{ConnectRequest, Profile, ProfileHandle, ReqError, Role},
 };
 use futures_util::StreamExt;
 use tokio::{
-    io::{AsyncRead, AsyncWrite, ReadBuf},
     sync::mpsc::{self, error::TrySendError},
     time::{Instant, MissedTickBehavior, interval_at},
 };
@@ -41,10 +31,13 @@ use super::{
     Availability, Connection,
     radio::{self, Attempts, Bus, CHECK, RadioError, ask},
 };
-use crate::{front_end::whitepawn::settings::RfcommServed, transport::duplex::RADIO};
+use crate::{
+    front_end::whitepawn::settings::RfcommServed,
+    transport::{bluez::SERIAL_PORT_TURN, duplex::RADIO, rfcomm::Line},
+};
 
-/// The serial port profile (Bluetooth Assigned Numbers, service classes).
-pub const SERIAL_PORT: Uuid = Uuid::from_u128(0x0000_1101_0000_1000_8000_0080_5f9b_34fb);
+pub use crate::transport::bluez::SERIAL_PORT;
+
 /// Has `BlueZ` choose a free channel.
 const ANY_CHANNEL: u16 = 0;
 
@@ -114,6 +107,7 @@ impl Port {
             require_authorization: Some(false),
             ..Profile::default()
         };
+        let _turn = SERIAL_PORT_TURN.acquire().await;
         let registered = ask("offer a serial port", session.register_profile(profile)).await;
         let profile = registered.map_err(|error| match error {
             RadioError::Cannot { why, .. } if why.contains("already registered") => {
@@ -176,44 +170,6 @@ impl Port {
     }
 }
 
-/// A connected line.
-struct Line {
-    reader: OwnedReadHalf,
-    writer: OwnedWriteHalf,
-}
-
-impl AsyncRead for Line {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        match ready!(Pin::new(&mut self.reader).poll_read(cx, buf)) {
-            // This is how Linux shows that the app has disconnected.
-            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => Poll::Ready(Ok(())),
-            done => Poll::Ready(done),
-        }
-    }
-}
-
-impl AsyncWrite for Line {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.writer).poll_write(cx, buf)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.writer).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.writer).poll_shutdown(cx)
-    }
-}
-
 /// Hands a connection on, unless the front-end is full.
 fn accept(request: ConnectRequest, connections: &mpsc::Sender<Connection>) {
     let peer = format!("Bluetooth {}", request.device());
@@ -227,13 +183,11 @@ fn accept(request: ConnectRequest, connections: &mpsc::Sender<Connection>) {
     };
     match request.accept() {
         Ok(stream) => {
-            // BlueZ keeps the socket open as well: only dropping the halves shuts it down.
-            let (reader, writer) = stream.into_split();
             debug!(%peer, "connected");
             place.send(Connection {
                 address: None,
                 peer: peer.into(),
-                stream: Box::new(Line { reader, writer }),
+                stream: Box::new(Line::new(stream)),
                 medium: RADIO,
                 receipt: None,
                 lease: None,

@@ -8,6 +8,7 @@ mod told;
 use std::{
     collections::{BTreeMap, BTreeSet},
     num::NonZeroU32,
+    os::unix::net::UnixStream,
     time::Instant,
 };
 
@@ -114,7 +115,14 @@ struct Advertisement {
 
 struct Profile {
     of: Owned,
-    record: Recorded,
+    /// The UUID that no later profile may be registered under.
+    local: Uuid,
+    /// What it connects to, if it is a client.
+    remote: Option<Uuid>,
+    /// Its service record, if it is a server.
+    record: Option<Recorded>,
+    /// The program's ends of its lines: `BlueZ` keeps them open until the profile is withdrawn.
+    held: Vec<UnixStream>,
 }
 
 /// What to do when a client replies.
@@ -122,6 +130,8 @@ enum Call {
     Objects(Owned, Message),
     Advertisement(Owned, Message),
     Done(oneshot::Sender<Done>),
+    /// A client takes the line that another call asked for.
+    Line(Message),
     Unheeded,
 }
 
@@ -166,7 +176,7 @@ impl Offers {
             let uuids = apps
                 .filter(|app| app.adapter == adapter.path)
                 .flat_map(|app| app.services.iter().flatten().copied())
-                .chain(self.profiles.iter().map(|profile| profile.record.uuid))
+                .chain(self.recorded().into_iter().map(|record| record.uuid))
                 .collect();
             let ads = self.advertisements.iter();
             let instances = ads
@@ -306,18 +316,21 @@ impl Offers {
         if self.profiles.iter().any(|profile| profile.of == of) {
             return Err(Failure::already_exists());
         }
-        if self
-            .profiles
-            .iter()
-            .any(|profile| profile.record.uuid == uuid)
-        {
+        // As in the real one: what is registered is compared by its service, what is new by its own UUID.
+        if self.profiles.iter().any(|profile| profile.local == uuid) {
             return Err(Failure::not_permitted("UUID already registered"));
         }
-        let taken = |channel| {
-            self.profiles
-                .iter()
-                .any(|profile| profile.record.channel == channel)
+        let service = match text(&options, "Service") {
+            Some(service) => Uuid::parse_str(&service).map_err(|_| Failure::invalid_arguments())?,
+            None => uuid,
         };
+        let role = text(&options, "Role");
+        let is = |other: &str| role.as_deref().is_none_or(|role| role == other);
+        if self.profiles.len() >= MAX_OFFERS {
+            return Err(Failure::failed("Failed to register profile"));
+        }
+        let recorded = self.recorded();
+        let taken = |channel| recorded.iter().any(|record| record.channel == channel);
         let channel = match options.get("Channel") {
             Some(Variant::U16(0)) | None => {
                 (FIRST_CHANNEL..=LAST_CHANNEL).find(|channel| !taken(*channel))
@@ -333,13 +346,19 @@ impl Offers {
             _ => true,
         };
         let record = Recorded {
-            uuid,
+            uuid: service,
             name: text(&options, "Name"),
             channel: channel.ok_or_else(Failure::invalid_arguments)?,
             authentication: flag("RequireAuthentication"),
             authorization: flag("RequireAuthorization"),
         };
-        self.profiles.push(Profile { of, record });
+        self.profiles.push(Profile {
+            of,
+            local: service,
+            remote: is("client").then_some(service),
+            record: is("server").then_some(record),
+            held: Vec::new(),
+        });
         Ok(())
     }
 
@@ -369,6 +388,7 @@ impl Offers {
                 let _ = done.send(if refused { Err(Denied) } else { Ok(()) });
                 return;
             }
+            Call::Line(asked) => (asked, refused.then_some("br-connection-refused")),
             Call::Objects(of, registration) => {
                 let known = !refused && self.learn_application(&of, message).is_some();
                 if !known {

@@ -8,10 +8,12 @@ use std::{
 
 use tokio::sync::oneshot;
 use uuid::Uuid;
-use zbus::{Fd, ObjectPath, Variant};
+use zbus::{Fd, Message, ObjectPath, Variant};
 
-use super::{Advertised, Call, Characteristic, Denied, Done, Offers, Owned, Recorded, call};
-use crate::bluez::{address::Address, attribute::CHARACTERISTIC, outbox::Outbox};
+use super::{
+    Advertised, Call, Characteristic, Denied, Done, Offers, Owned, Profile, Recorded, call,
+};
+use crate::bluez::{address::Address, attribute::CHARACTERISTIC, failure::Failure, outbox::Outbox};
 
 /// Notifications that may wait for a phone to read them; more are lost.
 const MAX_NOTIFIED: usize = 1024;
@@ -76,10 +78,8 @@ impl Offers {
 
     /// The computer's service records.
     pub fn recorded(&self) -> Vec<Recorded> {
-        self.profiles
-            .iter()
-            .map(|profile| profile.record.clone())
-            .collect()
+        let records = self.profiles.iter().map(|profile| &profile.record);
+        records.flatten().cloned().collect()
     }
 
     /// A phone has a new link, with nothing from the previous one.
@@ -207,16 +207,42 @@ impl Offers {
     ) -> Done {
         let phone = self.phones.get(&address).ok_or(Denied)?;
         let mut profiles = self.profiles.iter();
-        let found = profiles.find(|other| other.record.uuid == profile);
-        let of = found.ok_or(Denied)?.of.clone();
-        let device = ObjectPath::try_from(phone.device.clone()).map_err(|_| Denied)?;
-        let end = OwnedFd::from(end.try_clone().map_err(|_| Denied)?);
-        let message = call(&of, "org.bluez.Profile1", "NewConnection").build(&(
-            device,
-            Fd::from(end),
-            BTreeMap::<&str, Variant<'_>>::new(),
-        ));
+        let serves = |other: &&Profile| {
+            let mut record = other.record.iter();
+            record.any(|record| record.uuid == profile)
+        };
+        let of = profiles.find(serves).ok_or(Denied)?.of.clone();
+        let message = new_connection(&of, &phone.device, end).ok_or(Denied)?;
         self.expect(now, &of.client, Call::Done(done), message, outbox);
+        Ok(())
+    }
+
+    /// Whether a program is a client of this service of devices.
+    pub fn has_client(&self, service: Uuid) -> bool {
+        let mut profiles = self.profiles.iter();
+        profiles.any(|profile| profile.remote == Some(service))
+    }
+
+    /// Hands a line to a device to the program that is a client of this service; `end` is the program's end. The call that asked for
+    /// it is replied to when the program has taken the line.
+    pub fn hand_over(
+        &mut self,
+        now: Instant,
+        asked: &Message,
+        service: Uuid,
+        device: &str,
+        end: UnixStream,
+        outbox: &mut Outbox,
+    ) -> Result<(), Failure> {
+        let mut profiles = self.profiles.iter_mut();
+        let profile = profiles
+            .find(|profile| profile.remote == Some(service))
+            .ok_or_else(Failure::profile_unavailable)?;
+        let of = profile.of.clone();
+        let message = new_connection(&of, device, &end)
+            .ok_or_else(|| Failure::failed("br-connection-bad-socket"))?;
+        profile.held.push(end);
+        self.expect(now, &of.client, Call::Line(asked.clone()), message, outbox);
         Ok(())
     }
 
@@ -237,4 +263,12 @@ impl Offers {
         }
         None
     }
+}
+
+/// The call that hands a program its end of a line to a device.
+fn new_connection(of: &Owned, device: &str, end: &UnixStream) -> Option<zbus::Result<Message>> {
+    let device = ObjectPath::try_from(device.to_owned()).ok()?;
+    let end = OwnedFd::from(end.try_clone().ok()?);
+    let body = (device, Fd::from(end), BTreeMap::<&str, Variant<'_>>::new());
+    Some(call(of, "org.bluez.Profile1", "NewConnection").build(&body))
 }

@@ -1,0 +1,221 @@
+//! A DGT board by Bluetooth Classic: the real binary, with the real bluer, on a simulated `BlueZ`.
+
+use boardbridge::{
+    board::settings::BoardConfig, config::Config, front_end::whitepawn::rfcomm::SERIAL_PORT,
+};
+use simulators::{
+    bluez::{ADAPTER, Bluez, address::Address},
+    dgt::{self, Model},
+    pieces,
+};
+
+use crate::support::{
+    Gui, Hand,
+    process::{Process, boardbridge, soon},
+};
+
+const NAME: &str = "DGT_BT_21344";
+const BOARD: Address = Address([0x00, 0x06, 0x66, 0x0A, 0x0B, 0x0C]);
+const PHONE: Address = Address([0xB0, 0xA2, 0xD0, 0, 0, 1]);
+const MTU: u16 = 517;
+/// How many times faster than real the board and the person are.
+const SPEED: f64 = 4.0;
+/// 22 plies of the Italian game.
+const GAME: &str = "e2e4 e7e5 g1f3 b8c6 f1c4 f8c5 c2c3 g8f6 d2d3 d7d6 e1g1 e8g8 f1e1 a7a6 b1d2 c5a7 h2h3 h7h6 d2f1 f8e8 f1g3 c8e6";
+
+/// A board in range, as it was bought.
+fn board(bluez: &Bluez) -> Hand {
+    let board = dgt::Dgt::new(dgt::Settings {
+        model: Model::Bluetooth,
+        speed: SPEED,
+        pieces: pieces::Settings {
+            speed: SPEED,
+            ..pieces::Settings::default()
+        },
+        ..dgt::Settings::default()
+    });
+    let device = bluez.serial_device(ADAPTER, BOARD, NAME).unwrap();
+    Hand::on_air(Box::new(board), device)
+}
+
+/// The board, for a daemon. By radio `settle` counts twice.
+fn keys() -> String {
+    format!(
+        "[boards.dgt]\nkind = \"dgt\"\nsettle = \"100ms\"\nrfcomm = {{ address = \"{BOARD}\" }}\n"
+    )
+}
+
+/// A program, and a hand that makes the moves of both sides.
+struct Game {
+    gui: Gui,
+    hand: Hand,
+    played: Vec<&'static str>,
+}
+
+impl Game {
+    /// Plays this many more plies; the hand's own are those of White.
+    async fn plays(&mut self, plies: usize) {
+        let from = self.played.len();
+        for m in GAME.split(' ').skip(from).take(plies) {
+            if self.played.len().is_multiple_of(2) {
+                self.gui.asks(&self.played.join(" ")).await;
+                // The person is told so once the program's move stands on the board.
+                self.gui.hears_of("White to move").await;
+                self.hand.answers(&mut self.gui, m).await;
+            } else {
+                // The person sees the program's move on its screen.
+                self.hand.does(m).await;
+                self.hand.sees(&format!("made {m}")).await;
+            }
+            self.played.push(m);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_game_on_a_dgt_board_by_bluetooth_goes_on_after_a_lost_link() {
+    let bluez = Bluez::start().unwrap();
+    let control = bluez.control();
+    let hand = board(&bluez);
+    control.pair(BOARD).unwrap();
+    let mut process = Process::start(&bluez, &keys());
+    process.logs("DGT board, version 1.8, number 13116").await;
+    process.logs("battery: 80 %").await;
+    let gui = process.gui().await;
+    let mut game = Game {
+        gui,
+        hand,
+        played: Vec::new(),
+    };
+    game.plays(8).await;
+    // The link breaks, and is there at once.
+    control.drop_link(BOARD).unwrap();
+    process.logs("no link: ").await;
+    game.plays(6).await;
+    // The person carries the board away when it is their turn, and moves.
+    game.gui.asks(&game.played.join(" ")).await;
+    game.gui.hears_of("White to move").await;
+    control.vanish(BOARD).unwrap();
+    process.logs("does not answer").await;
+    let m = GAME.split(' ').nth(14).unwrap();
+    game.hand.does(m).await;
+    game.hand.sees(&format!("made {m}")).await;
+    control.appear(BOARD).unwrap();
+    game.gui.hears(&format!("bestmove {m}")).await;
+    game.played.push(m);
+    game.plays(7).await;
+    // The program states its last move, and the game is known to the end.
+    game.gui.asks(GAME).await;
+    game.gui.hears_of("White to move").await;
+    let faults = game.hand.seen();
+    assert!(
+        !faults.iter().any(|seen| seen.starts_with("fault")),
+        "{faults:?}"
+    );
+    drop(game.gui);
+    let kept = process.kept().await;
+    let [kept] = &kept[..] else {
+        panic!("{kept:?}");
+    };
+    assert_eq!(kept.game.len(), GAME.split(' ').count());
+}
+
+#[tokio::test]
+async fn a_board_that_was_never_paired_is_told_with_how_to_pair_it() {
+    let bluez = Bluez::start().unwrap();
+    let _hand = board(&bluez);
+    let mut process = Process::start(&bluez, &keys());
+    let line = process.logs("was never paired with hci0").await;
+    for words in ["`bluetoothctl`", &format!("`pair {BOARD}`"), "PIN"] {
+        assert!(line.contains(words), "{line}");
+    }
+    bluez.control().pair(BOARD).unwrap();
+    process.logs("DGT board, version 1.8").await;
+}
+
+#[tokio::test]
+async fn what_keeps_a_board_away_is_said_in_words() {
+    let bluez = Bluez::start().unwrap();
+    let control = bluez.control();
+    let _hand = board(&bluez);
+    control.pair(BOARD).unwrap();
+    control.power(ADAPTER, false).unwrap();
+    let mut process = Process::start(&bluez, &keys());
+    process.logs("Bluetooth is off (hci0)").await;
+    control.refuse_connects(BOARD, 1).unwrap();
+    control.power(ADAPTER, true).unwrap();
+    let line = process.logs("refuses the connection").await;
+    assert!(line.contains("pair it anew"), "{line}");
+    process.logs("DGT board, version 1.8").await;
+    control.vanish(BOARD).unwrap();
+    let line = process.logs("does not answer").await;
+    assert!(line.contains("is it switched on, near"), "{line}");
+    // The service restarts, and knows the board as before.
+    control.run(false);
+    process.logs("Bluetooth does not answer").await;
+    control.appear(BOARD).unwrap();
+    control.run(true);
+    process.logs("DGT board, version 1.8").await;
+}
+
+#[tokio::test]
+async fn a_paired_device_without_a_serial_port_is_told_to_be_perhaps_another() {
+    let bluez = Bluez::start().unwrap();
+    let _phone = bluez.phone(ADAPTER, BOARD, MTU).unwrap();
+    bluez.control().pair(BOARD).unwrap();
+    let mut process = Process::start(&bluez, &keys());
+    let line = process.logs("offers no serial port").await;
+    assert!(line.contains("bluetoothctl devices"), "{line}");
+}
+
+/// `BlueZ` has one serial port for both roles.
+#[tokio::test]
+async fn the_board_and_the_app_are_both_reached_by_a_serial_port_of_bluetooth() {
+    let bluez = Bluez::start().unwrap();
+    let control = bluez.control();
+    let _hand = board(&bluez);
+    control.pair(BOARD).unwrap();
+    let phone = bluez.phone(ADAPTER, PHONE, MTU).unwrap();
+    let app = "[[whitepawn]]\nboard = \"dgt\"\nrfcomm = { name = \"Chess\" }\n";
+    let mut process = Process::start(&bluez, &format!("{}{app}", keys()));
+    process.logs("DGT board, version 1.8").await;
+    soon("the record", phone.finds_record(SERIAL_PORT)).await;
+    let line = soon("the app", phone.connect_serial(SERIAL_PORT)).await;
+    assert!(line.is_ok());
+    control.drop_link(BOARD).unwrap();
+    process.logs("no link: ").await;
+    process.logs("DGT board, version 1.8").await;
+    assert_eq!(phone.reads_records().len(), 1);
+    let log = process.log().join("\n");
+    assert!(
+        !log.contains("has Bluetooth's serial port already"),
+        "{log}"
+    );
+}
+
+#[tokio::test]
+async fn a_scan_lists_a_dgt_board_with_its_lines() {
+    let bluez = Bluez::start().unwrap();
+    let _hand = board(&bluez);
+    bluez.control().pair(BOARD).unwrap();
+    let mut scan = tokio::process::Command::from(boardbridge(&bluez));
+    scan.arg("scan");
+    let scanned = soon("the scan", scan.output()).await.unwrap();
+    let said = String::from_utf8(scanned.stdout).unwrap();
+    let lines = format!("kind = \"dgt\"\nrfcomm = {{ address = \"{BOARD}\" }}");
+    assert!(said.contains(&lines), "{said}");
+    let end = said.find("[boards.dgt]").unwrap();
+    let config = Config::from_text(&said[end..], "the scan").unwrap();
+    assert!(config.boards.values().any(|board| board.rfcomm.is_some()));
+}
+
+/// A replay of a recording has to be at the board's speed.
+#[test]
+fn a_recording_says_that_the_board_is_reached_by_bluetooth_and_not_where() {
+    let address = BOARD.to_string();
+    let text = format!("kind = \"dgt\"\nrfcomm = {{ address = \"{address}\" }}\n");
+    let head = BoardConfig::from_toml(&text).unwrap().to_toml();
+    assert!(!head.contains(&address), "{head}");
+    let read = BoardConfig::from_toml(&head).unwrap();
+    assert!(read.rfcomm.is_some(), "{head}");
+}
