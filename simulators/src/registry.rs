@@ -180,6 +180,10 @@ impl Peripheral for OnRadio {
     fn poll_notify(&mut self) -> Option<(Uuid, Vec<u8>)> {
         (**self).poll_notify()
     }
+
+    fn hangs_up(&mut self) -> bool {
+        (**self).hangs_up()
+    }
 }
 
 impl RadioBoard for OnRadio {

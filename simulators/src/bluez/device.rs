@@ -248,6 +248,10 @@ impl Device {
                 None => break,
             }
         }
+        let ends = self.peripheral().hangs_up();
+        if ends {
+            self.disconnect(now, outbox);
+        }
     }
 
     fn seen(&self, now: Instant, before: Heard, outbox: &mut Outbox) {
