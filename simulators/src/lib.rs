@@ -20,6 +20,7 @@ pub mod hand;
 pub mod line;
 pub mod neo;
 pub mod outcome;
+pub mod pegasus;
 pub mod peripheral;
 pub mod phone_radio;
 pub mod pieces;

@@ -1,6 +1,6 @@
 //! The boards that can be simulated: a line for each.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use uuid::Uuid;
 
@@ -11,6 +11,7 @@ use crate::{
     dgt::{self, Dgt},
     game::Game,
     neo::{self, Neo},
+    pegasus::{self, Pegasus},
     peripheral::{Peripheral, Profile, Refused},
     pieces,
     radio::RadioBoard,
@@ -36,8 +37,11 @@ pub(crate) enum Make {
     Either(fn(&Settings) -> OnLine, fn(&Settings) -> OnRadio),
 }
 
+/// In this time the battery of a Pegasus loses one per cent: shorter than on a real one, so that a game meets it.
+const PEGASUS_DRAIN: Duration = Duration::from_mins(1);
+
 /// Each board, what it is told of a game, and how it is made.
-const BOARDS: [(Kind, Told, Make); 8] = [
+const BOARDS: [(Kind, Told, Make); 9] = [
     (Kind::NovagCitrine, Told::Nothing, Make::Line(citrine)),
     (Kind::NovagUcb, Told::Nothing, Make::Line(ucb)),
     // Moves before the game began mean nothing: the board senses only squares.
@@ -70,6 +74,11 @@ const BOARDS: [(Kind, Told, Make); 8] = [
         Kind::ChessnutMove,
         Told::Nothing,
         Make::Radio(|of| chessnut(of, chessnut::Model::Move)),
+    ),
+    (
+        Kind::DgtPegasus,
+        Told::Nothing,
+        Make::Radio(|of| Box::new(pegasus(of))),
     ),
 ];
 
@@ -133,6 +142,16 @@ fn chessnut(of: &Settings, model: chessnut::Model) -> OnRadio {
         pieces: pieces(of),
         ..chessnut::Settings::default()
     }))
+}
+
+fn pegasus(of: &Settings) -> Pegasus {
+    Pegasus::new(pegasus::Settings {
+        speed: of.speed,
+        pieces: pieces(of),
+        hides_captures: true,
+        drain: Some(PEGASUS_DRAIN),
+        ..pegasus::Settings::default()
+    })
 }
 
 fn pieces(of: &Settings) -> pieces::Settings {

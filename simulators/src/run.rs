@@ -55,6 +55,9 @@ pub enum Kind {
     ChessnutAir,
     /// Chessnut Move, on a D-Bus of its own or on a real adapter.
     ChessnutMove,
+    /// DGT Pegasus, on a D-Bus of its own or on a real adapter. Its key is 53494D4B4559.
+    #[value(alias = "pegasus")]
+    DgtPegasus,
     /// The WhitePawn app, which an SWPP board is connected to.
     WhitepawnApp,
 }

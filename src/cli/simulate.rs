@@ -29,7 +29,7 @@ pub struct Simulate {
     /// Listen here instead of on a pseudo-terminal; port 0 takes any free one. The newest connection wins.
     #[arg(long, value_name = "HOST:PORT", value_parser = address, conflicts_with_all = ["link", "adapter", "ble"])]
     pub listen: Option<String>,
-    /// Neo, Chessnut, SWPP board: advertise through this real Bluetooth adapter, such as hci1. App: the adapter to look for its
+    /// Neo, Chessnut, Pegasus, SWPP board: advertise through this real Bluetooth adapter, such as hci1. App: the adapter to look for its
     /// board with.
     #[arg(long, value_name = "NAME", conflicts_with = "link")]
     pub adapter: Option<String>,
@@ -110,8 +110,8 @@ enum When {
 /// The kinds and conditions for each option that does not always apply.
 const USES: [(&str, &[Use]); 15] = {
     use Kind::{
-        ChessnutAir, ChessnutMove, DgtBoard, DgtRevelation, MikoNeo, NovagCitrine, NovagUcb,
-        SwppBoard, WhitepawnApp,
+        ChessnutAir, ChessnutMove, DgtBoard, DgtPegasus, DgtRevelation, MikoNeo, NovagCitrine,
+        NovagUcb, SwppBoard, WhitepawnApp,
     };
     const BOARDS: &[Kind] = &[
         NovagCitrine,
@@ -122,9 +122,10 @@ const USES: [(&str, &[Use]); 15] = {
         DgtRevelation,
         ChessnutAir,
         ChessnutMove,
+        DgtPegasus,
     ];
     const LINES: &[Kind] = &[NovagCitrine, NovagUcb, SwppBoard, DgtBoard, DgtRevelation];
-    const RADIOS: &[Kind] = &[MikoNeo, SwppBoard, ChessnutAir, ChessnutMove];
+    const RADIOS: &[Kind] = &[MikoNeo, SwppBoard, ChessnutAir, ChessnutMove, DgtPegasus];
     const PACED: &[Kind] = &[
         NovagCitrine,
         NovagUcb,
@@ -133,6 +134,7 @@ const USES: [(&str, &[Use]); 15] = {
         DgtRevelation,
         ChessnutAir,
         ChessnutMove,
+        DgtPegasus,
     ];
     const APP: &[Kind] = &[WhitepawnApp];
     const SWPP: &[Kind] = &[SwppBoard];
