@@ -136,11 +136,13 @@ fn dgt(of: &Settings, model: dgt::Model, clock: dgt::clock::Kind) -> OnLine {
 }
 
 fn chessnut(of: &Settings, model: chessnut::Model) -> OnRadio {
+    let usual = chessnut::Settings::default();
     Box::new(Chessnut::new(chessnut::Settings {
         model,
         speed: of.speed,
         pieces: pieces(of),
-        ..chessnut::Settings::default()
+        mtu: of.mtu.map_or(usual.mtu, usize::from),
+        ..usual
     }))
 }
 

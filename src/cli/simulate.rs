@@ -36,6 +36,9 @@ pub struct Simulate {
     /// UCB: the "UCB Version", 1 or 2.
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=2))]
     pub position_format: u8,
+    /// Chessnut: the MTU of its link, in bytes. A notification carries 3 less: with 23, the least, its positions are cut.
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u16).range(23..=517))]
+    pub mtu: Option<u16>,
     /// All boards but the SWPP board: how many times faster than a real one the board is.
     #[arg(long, default_value_t = 1.0, value_parser = speed)]
     pub speed: f64,
@@ -108,7 +111,7 @@ enum When {
 }
 
 /// The kinds and conditions for each option that does not always apply.
-const USES: [(&str, &[Use]); 15] = {
+const USES: [(&str, &[Use]); 16] = {
     use Kind::{
         ChessnutAir, ChessnutMove, DgtBoard, DgtPegasus, DgtRevelation, MikoNeo, NovagCitrine,
         NovagUcb, SwppBoard, WhitepawnApp,
@@ -143,6 +146,7 @@ const USES: [(&str, &[Use]); 15] = {
         ("listen", &[(LINES, When::Always)]),
         ("adapter", &[(RADIOS, When::Always), (APP, When::OnBle)]),
         ("position_format", &[(&[NovagUcb], When::Always)]),
+        ("mtu", &[(&[ChessnutAir, ChessnutMove], When::Always)]),
         ("speed", &[(PACED, When::Always)]),
         (
             "hand_delay",
