@@ -329,6 +329,7 @@ fn simulation(simulate: cli::Simulate) -> ExitCode {
         adapter: simulate.adapter,
         speed: simulate.speed,
         position_format: simulate.position_format,
+        mtu: simulate.mtu,
         hand_delay: simulate.hand_delay.0,
         seed: simulate.seed.unwrap_or(1),
         player,

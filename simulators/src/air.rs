@@ -252,6 +252,10 @@ impl Air {
         }
         loop {
             self.notify().await;
+            let ends = self.peripheral().hangs_up();
+            if ends {
+                self.disconnect().await;
+            }
             let deadline = self.peripheral().deadline();
             let due = async {
                 match deadline {
@@ -296,6 +300,12 @@ impl Air {
 
     /// Best effort: objects that no longer exist need no removal.
     async fn leave(&mut self) {
+        self.disconnect().await;
+        restore(&self.adapter, self.alias.take()).await;
+    }
+
+    /// Ends the links to all centrals.
+    async fn disconnect(&mut self) {
         for address in self.centrals.clone() {
             self.went(address);
             if let Ok(device) = self.adapter.device(address)
@@ -304,7 +314,6 @@ impl Air {
                 debug!(%error, %address, "not disconnected");
             }
         }
-        restore(&self.adapter, self.alias.take()).await;
     }
 
     fn peripheral(&self) -> MutexGuard<'_, dyn Peripheral + 'static> {

@@ -20,6 +20,7 @@ pub mod hand;
 pub mod line;
 pub mod neo;
 pub mod outcome;
+pub mod pegasus;
 pub mod peripheral;
 pub mod phone_radio;
 pub mod pieces;
@@ -129,6 +130,8 @@ pub enum Report {
     Plugged(String),
     /// The cable was unplugged.
     Unplugged,
+    /// The board ended the link by itself.
+    HungUp,
     /// The motor carried a piece from one spot to another.
     Carried(neo::Spot, neo::Spot),
     /// These squares are lit, and no others.
@@ -174,6 +177,7 @@ impl fmt::Display for Report {
             Self::Refused(what) => write!(f, "refused {what}"),
             Self::Plugged(port) => write!(f, "plugged {port}"),
             Self::Unplugged => f.write_str("unplugged"),
+            Self::HungUp => f.write_str("hung-up"),
             Self::Carried(from, to) => write!(f, "carried {from} {to}"),
             Self::Lit(squares) => {
                 f.write_str("lit")?;

@@ -78,4 +78,8 @@ pub trait Peripheral: Send {
     fn deadline(&self) -> Option<Instant>;
     /// The next notification to send.
     fn poll_notify(&mut self) -> Option<(Uuid, Vec<u8>)>;
+    /// Whether it has ended the link by itself since this was last asked. The host then ends it.
+    fn hangs_up(&mut self) -> bool {
+        false
+    }
 }

@@ -20,6 +20,7 @@ use super::{
     hand::Next,
     neo::Neo,
     outcome::Outcome,
+    pegasus::Pegasus,
     peripheral::Peripheral,
     swpp::SwppBoard,
     turns::Turns,
@@ -71,6 +72,21 @@ impl RadioBoard for SwppBoard {
 }
 
 impl RadioBoard for Chessnut {
+    fn order(&mut self, now: Instant, action: HandAction) {
+        self.hand(now, action);
+    }
+
+    fn look(&mut self) -> Option<Report> {
+        self.poll_report()
+    }
+
+    fn stands(&self) -> Option<(&Game, bool)> {
+        let shown = self.shown().is_some();
+        self.is_settled().then(|| (self.game(), shown))
+    }
+}
+
+impl RadioBoard for Pegasus {
     fn order(&mut self, now: Instant, action: HandAction) {
         self.hand(now, action);
     }

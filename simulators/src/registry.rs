@@ -1,6 +1,6 @@
 //! The boards that can be simulated: a line for each.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use uuid::Uuid;
 
@@ -11,6 +11,7 @@ use crate::{
     dgt::{self, Dgt},
     game::Game,
     neo::{self, Neo},
+    pegasus::{self, Pegasus},
     peripheral::{Peripheral, Profile, Refused},
     pieces,
     radio::RadioBoard,
@@ -36,8 +37,11 @@ pub(crate) enum Make {
     Either(fn(&Settings) -> OnLine, fn(&Settings) -> OnRadio),
 }
 
+/// In this time the battery of a Pegasus loses one per cent: shorter than on a real one, so that a game meets it.
+const PEGASUS_DRAIN: Duration = Duration::from_mins(1);
+
 /// Each board, what it is told of a game, and how it is made.
-const BOARDS: [(Kind, Told, Make); 8] = [
+const BOARDS: [(Kind, Told, Make); 9] = [
     (Kind::NovagCitrine, Told::Nothing, Make::Line(citrine)),
     (Kind::NovagUcb, Told::Nothing, Make::Line(ucb)),
     // Moves before the game began mean nothing: the board senses only squares.
@@ -70,6 +74,11 @@ const BOARDS: [(Kind, Told, Make); 8] = [
         Kind::ChessnutMove,
         Told::Nothing,
         Make::Radio(|of| chessnut(of, chessnut::Model::Move)),
+    ),
+    (
+        Kind::DgtPegasus,
+        Told::Nothing,
+        Make::Radio(|of| Box::new(pegasus(of))),
     ),
 ];
 
@@ -127,12 +136,24 @@ fn dgt(of: &Settings, model: dgt::Model, clock: dgt::clock::Kind) -> OnLine {
 }
 
 fn chessnut(of: &Settings, model: chessnut::Model) -> OnRadio {
+    let usual = chessnut::Settings::default();
     Box::new(Chessnut::new(chessnut::Settings {
         model,
         speed: of.speed,
         pieces: pieces(of),
-        ..chessnut::Settings::default()
+        mtu: of.mtu.map_or(usual.mtu, usize::from),
+        ..usual
     }))
+}
+
+fn pegasus(of: &Settings) -> Pegasus {
+    Pegasus::new(pegasus::Settings {
+        speed: of.speed,
+        pieces: pieces(of),
+        hides_captures: true,
+        drain: Some(PEGASUS_DRAIN),
+        ..pegasus::Settings::default()
+    })
 }
 
 fn pieces(of: &Settings) -> pieces::Settings {
@@ -179,6 +200,10 @@ impl Peripheral for OnRadio {
 
     fn poll_notify(&mut self) -> Option<(Uuid, Vec<u8>)> {
         (**self).poll_notify()
+    }
+
+    fn hangs_up(&mut self) -> bool {
+        (**self).hangs_up()
     }
 }
 

@@ -55,6 +55,9 @@ pub enum Kind {
     ChessnutAir,
     /// Chessnut Move, on a D-Bus of its own or on a real adapter.
     ChessnutMove,
+    /// DGT Pegasus, on a D-Bus of its own or on a real adapter. Its key is 53494D4B4559.
+    #[value(alias = "pegasus")]
+    DgtPegasus,
     /// The WhitePawn app, which an SWPP board is connected to.
     WhitepawnApp,
 }
@@ -83,6 +86,8 @@ pub struct Settings {
     pub speed: f64,
     /// UCB: the "UCB Version".
     pub position_format: u8,
+    /// Chessnut: the MTU of its link; absent, a large one.
+    pub mtu: Option<u16>,
     /// How long the hand takes for a move; absent, it executes shown moves only when told to.
     pub hand_delay: Option<Duration>,
     /// For random moves.
@@ -110,6 +115,7 @@ impl Settings {
             adapter: None,
             speed: 1.0,
             position_format: 2,
+            mtu: None,
             hand_delay: None,
             seed: 1,
             player: None,

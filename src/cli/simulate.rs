@@ -29,13 +29,16 @@ pub struct Simulate {
     /// Listen here instead of on a pseudo-terminal; port 0 takes any free one. The newest connection wins.
     #[arg(long, value_name = "HOST:PORT", value_parser = address, conflicts_with_all = ["link", "adapter", "ble"])]
     pub listen: Option<String>,
-    /// Neo, Chessnut, SWPP board: advertise through this real Bluetooth adapter, such as hci1. App: the adapter to look for its
+    /// Neo, Chessnut, Pegasus, SWPP board: advertise through this real Bluetooth adapter, such as hci1. App: the adapter to look for its
     /// board with.
     #[arg(long, value_name = "NAME", conflicts_with = "link")]
     pub adapter: Option<String>,
     /// UCB: the "UCB Version", 1 or 2.
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=2))]
     pub position_format: u8,
+    /// Chessnut: the MTU of its link, in bytes. A notification carries 3 less: with 23, the least, its positions are cut.
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u16).range(23..=517))]
+    pub mtu: Option<u16>,
     /// All boards but the SWPP board: how many times faster than a real one the board is.
     #[arg(long, default_value_t = 1.0, value_parser = speed)]
     pub speed: f64,
@@ -108,10 +111,10 @@ enum When {
 }
 
 /// The kinds and conditions for each option that does not always apply.
-const USES: [(&str, &[Use]); 15] = {
+const USES: [(&str, &[Use]); 16] = {
     use Kind::{
-        ChessnutAir, ChessnutMove, DgtBoard, DgtRevelation, MikoNeo, NovagCitrine, NovagUcb,
-        SwppBoard, WhitepawnApp,
+        ChessnutAir, ChessnutMove, DgtBoard, DgtPegasus, DgtRevelation, MikoNeo, NovagCitrine,
+        NovagUcb, SwppBoard, WhitepawnApp,
     };
     const BOARDS: &[Kind] = &[
         NovagCitrine,
@@ -122,9 +125,10 @@ const USES: [(&str, &[Use]); 15] = {
         DgtRevelation,
         ChessnutAir,
         ChessnutMove,
+        DgtPegasus,
     ];
     const LINES: &[Kind] = &[NovagCitrine, NovagUcb, SwppBoard, DgtBoard, DgtRevelation];
-    const RADIOS: &[Kind] = &[MikoNeo, SwppBoard, ChessnutAir, ChessnutMove];
+    const RADIOS: &[Kind] = &[MikoNeo, SwppBoard, ChessnutAir, ChessnutMove, DgtPegasus];
     const PACED: &[Kind] = &[
         NovagCitrine,
         NovagUcb,
@@ -133,6 +137,7 @@ const USES: [(&str, &[Use]); 15] = {
         DgtRevelation,
         ChessnutAir,
         ChessnutMove,
+        DgtPegasus,
     ];
     const APP: &[Kind] = &[WhitepawnApp];
     const SWPP: &[Kind] = &[SwppBoard];
@@ -141,6 +146,7 @@ const USES: [(&str, &[Use]); 15] = {
         ("listen", &[(LINES, When::Always)]),
         ("adapter", &[(RADIOS, When::Always), (APP, When::OnBle)]),
         ("position_format", &[(&[NovagUcb], When::Always)]),
+        ("mtu", &[(&[ChessnutAir, ChessnutMove], When::Always)]),
         ("speed", &[(PACED, When::Always)]),
         (
             "hand_delay",

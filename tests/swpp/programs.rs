@@ -152,6 +152,7 @@ fn an_option_that_would_be_of_no_use_is_wrong_usage_and_says_whose_it_is() {
             "--ble is for swpp-board and whitepawn-app",
         ),
         ("novag-citrine --position-format 1", "is for novag-ucb only"),
+        ("novag-ucb --mtu 23", "--mtu is for chessnut-air"),
         ("novag-ucb --plays black", "only with --game or --seed"),
         (
             "swpp-board --port board",

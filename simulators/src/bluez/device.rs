@@ -265,6 +265,10 @@ impl Device {
                 None => break,
             }
         }
+        let ends = self.peripheral().hangs_up();
+        if ends {
+            self.disconnect(now, outbox);
+        }
     }
 
     fn seen(&self, now: Instant, before: Heard, outbox: &mut Outbox) {
@@ -611,4 +615,29 @@ impl Device {
 /// Locks a peripheral, even if another user panicked.
 pub(super) fn lock<P: Peripheral + ?Sized>(peripheral: &Mutex<P>) -> MutexGuard<'_, P> {
     peripheral.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        pegasus::{Pegasus, Settings},
+        radio::ADDRESS,
+    };
+
+    #[test]
+    fn a_peripheral_that_hangs_up_loses_its_link_and_can_be_connected_again() {
+        let board = Arc::new(Mutex::new(Pegasus::new(Settings::default())));
+        let mut device = Device::new("/hci0", ADDRESS, board);
+        let (mut outbox, now) = (Outbox::default(), Instant::now());
+        device.connect(now, &mut outbox).unwrap();
+        device.serve(now, &mut outbox);
+        assert!(device.is_connected());
+        let silence = device.deadline().unwrap();
+        device.serve(silence, &mut outbox);
+        assert!(!device.is_connected());
+        device.connect(silence, &mut outbox).unwrap();
+        device.serve(silence, &mut outbox);
+        assert!(device.is_connected());
+    }
 }
