@@ -9,7 +9,7 @@
 //! ([`crate::front_end::whitepawn::rfcomm`]) is registered for good, under the serial port's own UUID, and so may be one of another
 //! program. So a connection registers under a UUID of ours, with the serial port as its service, which `BlueZ` always takes; and it
 //! withdraws it when the board is connected, because the app's could not be registered meanwhile. The socket outlives it: `BlueZ`
-//! only closes its own copy. [`SERIAL_PORT_TURN`] keeps the two, and two boards, apart. (A plain socket would need no profile, but
+//! only closes its own copy. `SERIAL_PORT_TURN` keeps the two, and two boards, apart. (A plain socket would need no profile, but
 //! somebody would have to ask the board for its channel.)
 
 mod error;
