@@ -249,10 +249,12 @@ impl Actor {
         }
         let mut backoff = Backoff::default();
         loop {
+            let mut pause = Duration::ZERO;
             let why = match self.opened(stop).await {
                 None => return,
                 Some(Ok(link)) => {
                     let began = Instant::now();
+                    pause = self.core.pause_between_links();
                     match self.linked(link, stop).await {
                         Ended::Stopped => return,
                         Ended::Broken(why) => {
@@ -276,7 +278,7 @@ impl Actor {
             self.record(Item::LinkDown(why.clone()));
             self.core.link_down(Instant::now(), why);
             self.publish().await;
-            if self.unlinked(backoff.next_wait(), stop).await {
+            if self.unlinked(backoff.next_wait().max(pause), stop).await {
                 return;
             }
         }

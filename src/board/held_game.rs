@@ -745,8 +745,12 @@ impl Held {
 
     /// The hand has put up this position. `false` if it is none of a game.
     pub fn put_up(&mut self, board: &Board) -> bool {
-        self.list.clear();
-        self.begin_in(board, None)
+        let list = std::mem::take(&mut self.list);
+        let begun = self.begin_in(board, None);
+        if !begun {
+            self.list = list;
+        }
+        begun
     }
 
     /// The board has begun a game from this placement, after the moves that it lists. `false` if that is impossible.

@@ -47,7 +47,7 @@ pub mod swpp;
 mod toy;
 pub mod ucb;
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use shakmaty::{Board, Chess, Color, Move};
 
@@ -259,6 +259,11 @@ pub trait Driver: Send {
     /// Why the link is unusable and has to be opened again; reported once.
     fn poll_hang_up(&mut self) -> Option<String> {
         None
+    }
+
+    /// How long the board must be without a link, at least, before the next.
+    fn pause_between_links(&self) -> Duration {
+        Duration::ZERO
     }
 
     /// The next request for the link, if any.

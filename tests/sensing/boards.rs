@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use boardbridge::vocabulary::Advice;
+use boardbridge::vocabulary::{Advice, ClientName, Command};
+use rig::program::Program;
 use shakmaty::{CastlingMode, Color, Square, fen::Fen, uci::UciMove};
 use simulators::{
     HandAction, chessnut, dgt,
@@ -164,20 +165,42 @@ fn a_pawn_becomes_the_piece_that_is_put_there() {
     promotions(chessnut);
 }
 
+fn dgt_with_clock(kind: dgt::clock::Kind) -> Table<dgt::Dgt> {
+    let clock = dgt::clock::Settings {
+        kind,
+        ..dgt::clock::Settings::default()
+    };
+    let settings = dgt::Settings {
+        clock: Some(clock),
+        pieces: person(),
+        ..dgt::Settings::default()
+    };
+    let mut table = Table::new(dgt::Dgt::new(settings), "");
+    table.hears = false;
+    table
+}
+
+#[test]
+fn a_board_that_is_switched_off_before_its_clock_has_answered_is_waited_for() {
+    let mut table = dgt_with_clock(dgt::clock::Kind::Dgt3000);
+    table.plays("e2e4", true, tidily);
+    table.game.push(legal(&table, "e7e5"));
+    table.states(false);
+    table.wood.does(table.now, Order::Do(HandAction::Off));
+    table.waits(Duration::from_secs(60));
+    assert!(!table.snapshot().link.is_open());
+    table
+        .wood
+        .does(table.now, Order::Do(HandAction::On { forgetful: true }));
+    table.comes("the move on the clock", |table| {
+        table.wood.clock_text().starts_with("e5")
+    });
+}
+
 #[test]
 fn the_clock_shows_the_programs_moves_and_its_own_times_again() {
     for kind in [dgt::clock::Kind::Dgt3000, dgt::clock::Kind::Xl] {
-        let clock = dgt::clock::Settings {
-            kind,
-            ..dgt::clock::Settings::default()
-        };
-        let settings = dgt::Settings {
-            clock: Some(clock),
-            pieces: person(),
-            ..dgt::Settings::default()
-        };
-        let mut table = Table::new(dgt::Dgt::new(settings), "");
-        table.hears = false;
+        let mut table = dgt_with_clock(kind);
         table.plays(
             "e2e4 g8f6 b1c3 d7d5 e4d5 f6d5 c3d5 d8d5 d1f3 d5f3 g1f3",
             true,
@@ -215,6 +238,29 @@ fn a_position_put_up_by_hand<W: Wood>(table: impl Fn(pieces::Settings) -> Table<
     table.comes("Black's move", |table| {
         let game = table.snapshot().game;
         game.len() == 1 && game.turn() == Color::White
+    });
+}
+
+#[test]
+fn an_engine_that_waits_for_the_first_move_begins_where_the_pieces_are_put_up() {
+    let mut table = chessnut(person());
+    let mut engine = Program::default();
+    let game = boardbridge::chess::game::Game::standard();
+    let mut states = engine.states(&game);
+    if let Command::Target { label, .. } = &mut states {
+        *label = ClientName::Engine("an engine".into());
+    }
+    table.core.command(table.now, states);
+    table.core.command(table.now, engine.awaits(true));
+    table.is_ready();
+    let before = table.snapshot().put_to_start;
+    let fen: Fen = "8/8/4k3/8/8/4K3/4P3/8 w - - 0 1".parse().unwrap();
+    let position = Game::from_start(fen.into_position(CastlingMode::Standard).unwrap());
+    table
+        .wood
+        .does(table.now, Order::Do(HandAction::SetUp(Box::new(position))));
+    table.comes("the position", |table| {
+        table.snapshot().put_to_start > before
     });
 }
 
@@ -336,4 +382,41 @@ fn a_board_that_was_switched_off_and_on_tells_its_changes_again() {
         .does(table.now, Order::Do(HandAction::On { forgetful: true }));
     table.comes("the board", |table| table.snapshot().link.is_open());
     table.plays_through("g1f3 b8c6 f1b5 a7a6", true, tidily);
+}
+
+#[test]
+fn a_key_does_not_confirm_what_the_pieces_contradict() {
+    let mut table = chessnut(person());
+    table.plays("e2e4 e7e5", true, tidily);
+    table.waits(Duration::from_secs(1));
+    // The program takes its move back, and the hand has not done so yet.
+    table.game.pop();
+    table.states(false);
+    table.comes("the take-back", |table| {
+        table.snapshot().advice != Advice::Nothing
+    });
+    table.wood.press_new_game(table.now, true);
+    table.waits(Duration::from_secs(10));
+    assert_eq!(table.snapshot().game.len(), 1);
+    assert_ne!(table.snapshot().advice, Advice::Nothing);
+}
+
+#[test]
+fn a_link_that_was_left_behind_is_given_the_time_that_it_takes() {
+    let settings = chessnut::Settings {
+        pieces: person(),
+        stale_within: Some(Duration::from_secs(8)),
+        ..chessnut::Settings::default()
+    };
+    let mut table = Table::new(chessnut::Chessnut::new(settings), "");
+    table.plays("e2e4 e7e5", true, tidily);
+    // The daemon is killed, and the new one takes the link too soon.
+    table.restart(true);
+    table.waits(Duration::from_secs(20));
+    assert!(!table.snapshot().link.is_open());
+    table.wood.does(table.now, Order::Do(HandAction::Off));
+    table
+        .wood
+        .does(table.now, Order::Do(HandAction::On { forgetful: true }));
+    table.plays_through("g1f3 b8c6", true, tidily);
 }

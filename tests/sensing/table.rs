@@ -137,6 +137,8 @@ pub struct Table<W> {
     /// What should not happen is no fault.
     excuses: bool,
     linked: bool,
+    /// When the daemon opens the link again.
+    links_at: Option<Instant>,
     log: Vec<String>,
     /// What should not happen in a game that is played as it should be.
     pub faults: Vec<String>,
@@ -162,6 +164,8 @@ impl<W: Wood> Clocked for Table<W> {
                 self.note(format!("hung up: {why}"));
                 self.faults.push(why);
                 self.unlink();
+                self.links_at = Some(self.now + self.core.pause_between_links());
+            } else if self.links_at.take_if(|at| *at <= self.now).is_some() {
                 self.link();
             } else if let Some(report) = self.wood.shows() {
                 self.note(format!(". {report}"));
@@ -179,7 +183,7 @@ impl<W: Wood> Clocked for Table<W> {
         }
     }
     fn deadline(&self) -> Option<Instant> {
-        let next = [self.core.deadline(), self.wood.next()];
+        let next = [self.core.deadline(), self.wood.next(), self.links_at];
         next.into_iter().flatten().min()
     }
     fn timeout(&mut self, now: Instant) {
@@ -212,6 +216,7 @@ impl<W: Wood> Table<W> {
             hears: true,
             excuses: false,
             linked: false,
+            links_at: None,
             log: Vec::new(),
             faults: Vec::new(),
         };

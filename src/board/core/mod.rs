@@ -179,6 +179,11 @@ impl Core {
         self.driver.poll_hang_up()
     }
 
+    /// How long the board must be without a link, at least, before the next.
+    pub fn pause_between_links(&self) -> Duration {
+        self.driver.pause_between_links()
+    }
+
     /// The next event.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.published.poll_event()

@@ -6,10 +6,15 @@ use shakmaty::Board;
 
 use super::Core;
 use crate::{
-    board::held_game::{List, Listed},
+    board::{
+        claims::Claim,
+        held_game::{List, Listed},
+    },
     chess::game::Game,
     driver::DriverEvent,
-    vocabulary::{Advice, BoardKind, BoardResult, By, Event, Judge, Misplaced, Reported},
+    vocabulary::{
+        Advice, BoardKind, BoardResult, By, ClientName, Event, Judge, Misplaced, Reported,
+    },
 };
 
 impl Core {
@@ -105,10 +110,14 @@ impl Core {
         self.event(Event::NewGame { by: By::Hand });
     }
 
-    /// Another position than that of the game stands on the board. While a client has it, that is a mistake.
+    /// Another position than that of the game stands on the board. While a client has it, that is a mistake; an engine of the
+    /// daemon's plays on from it, unless a game is under way.
     fn put_up(&mut self, now: Instant, board: &Board) {
         let before = self.held.game().clone();
-        if self.is_free() && self.held.put_up(board) {
+        let engine = |claim: &Claim| matches!(claim.label, ClientName::Engine(_));
+        let under_way = !before.is_empty() && self.verdict.end().is_none();
+        let follows = !under_way && self.claims.holders().all(engine);
+        if (self.is_free() || follows) && self.held.put_up(board) {
             self.went_to_start(before);
             self.begun_elsewhere(now);
         }

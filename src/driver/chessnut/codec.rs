@@ -91,22 +91,46 @@ fn square(index: u32) -> Square {
     Square::new(63 - index)
 }
 
+/// Whether a value begins a position: its type, and a length that one has.
+pub fn begins_position(value: &[u8]) -> bool {
+    matches!(value, [0x01, 0x20..=0x28, ..])
+}
+
+/// Whether a value begins an answer.
+pub fn begins_answer(value: &[u8]) -> bool {
+    matches!(value, [0x0f | 0x23 | 0x28 | 0x2a | 0x32, 1..=64, ..])
+}
+
 /// Puts together what Bluetooth has cut: the length is in the second byte, and a value either begins a message or goes on with one.
-#[derive(Debug, Default)]
-pub struct Joined(Vec<u8>);
+#[derive(Debug)]
+pub struct Joined {
+    begins: fn(&[u8]) -> bool,
+    begun: Vec<u8>,
+}
 
 impl Joined {
+    /// Nothing has begun; `begins` knows what does.
+    pub fn new(begins: fn(&[u8]) -> bool) -> Self {
+        Self {
+            begins,
+            begun: Vec::new(),
+        }
+    }
+
     /// Takes a value. Returns the message that it completes.
     pub fn push(&mut self, value: &[u8]) -> Option<Vec<u8>> {
         let whole = |bytes: &[u8]| bytes.get(1).map(|length| HEADER + usize::from(*length));
-        let fits = whole(&self.0).is_some_and(|whole| self.0.len() + value.len() <= whole);
-        if !fits {
-            // The rest of the message before it was lost.
-            self.0.clear();
+        let begun = self.begun.len() + value.len();
+        if whole(&self.begun).is_none_or(|whole| begun > whole) {
+            // The rest of the message before it was lost, or the beginning of this one.
+            self.begun.clear();
+            if !(self.begins)(value) {
+                return None;
+            }
         }
-        self.0.extend_from_slice(value);
-        let whole = whole(&self.0)?;
-        (self.0.len() >= whole).then(|| std::mem::take(&mut self.0))
+        self.begun.extend_from_slice(value);
+        let whole = whole(&self.begun)?;
+        (self.begun.len() >= whole).then(|| std::mem::take(&mut self.begun))
     }
 }
 
@@ -217,11 +241,17 @@ mod tests {
     #[test]
     fn a_message_that_was_cut_is_joined_and_one_that_lost_a_part_is_dropped() {
         let whole: Vec<u8> = [1, 0x24].into_iter().chain(2..38).collect();
-        let mut joined = Joined::default();
+        let mut joined = Joined::new(begins_position);
         assert_eq!(joined.push(&whole[..20]), None);
         assert_eq!(joined.push(&whole[20..]), Some(whole.clone()));
         // Its second half was lost, and the next message comes.
         assert_eq!(joined.push(&whole[..20]), None);
+        assert_eq!(joined.push(&whole[..20]), None);
+        assert_eq!(joined.push(&whole[20..]), Some(whole.clone()));
+        // Its first half was lost; a white pawn on a4 looks like a length.
+        for _ in 0..20 {
+            assert_eq!(joined.push(&[0x70, 0x70, 0]), None);
+        }
         assert_eq!(joined.push(&whole[..20]), None);
         assert_eq!(joined.push(&whole[20..]), Some(whole));
     }

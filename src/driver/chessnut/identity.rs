@@ -10,8 +10,15 @@ pub static IDENTITY: Identity = Identity {
     room: "chessnut",
     example: "chessnut",
     media: &[Medium::Ble],
-    // It advertises no service.
-    radio_names: &["Chessnut", "Chess Air", "ChessAir", "Smart Chess"],
+    // It advertises no service. The Move and the Evo speak otherwise.
+    radio_names: &[
+        "Chessnut Air",
+        "Chessnut Pro",
+        "Chessnut Go",
+        "Chess Air",
+        "ChessAir",
+        "Smart Chess",
+    ],
     service: None,
     probe: None,
     keys: Settings::KEYS,

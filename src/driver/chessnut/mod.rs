@@ -31,12 +31,15 @@ use crate::{
 
 /// Its kind.
 pub const KIND: BoardKind = BoardKind::new("chessnut");
-/// The pause after each write (the maker's app).
-const GAP: Duration = Duration::from_millis(100);
+/// The pause after each write. The board may drop what comes within 0.1 s (the maker's app leaves that much); the radio may bring two
+/// writes nearer to each other than they were sent.
+const GAP: Duration = Duration::from_millis(150);
 /// A board that has shown no pieces for this long is asked again to. It shows them ten times a second.
 const WATCH: Duration = Duration::from_secs(5);
 /// A link without any pieces for this long is opened again: a link left behind by another process never shows any.
 const SILENCE: Duration = Duration::from_secs(30);
+/// A link left behind answers again after this long without one (captured: not after 2 s, but after 8).
+const PAUSE: Duration = Duration::from_secs(9);
 /// The charge is asked for this often.
 const CHARGE: Duration = Duration::from_mins(5);
 /// Bytes of an unreadable value that are shown.
@@ -79,8 +82,8 @@ impl Chessnut {
         Self {
             beeps,
             outbox: Outbox::spaced(GAP),
-            positions: Joined::default(),
-            answers: Joined::default(),
+            positions: Joined::new(codec::begins_position),
+            answers: Joined::new(codec::begins_answer),
             shows: false,
             lit: Bitboard::EMPTY,
             look_at: None,
@@ -170,6 +173,10 @@ impl Wire for Chessnut {
         if self.look_at.is_some_and(|at| at <= now) {
             self.look_at = Some(now + WATCH);
             self.send(&REAL_TIME, Purpose::Plain);
+            // It may have slept: its lamps are dark then, and it answers anew.
+            if std::mem::take(&mut self.shows) {
+                self.said.push_back(Said::Event(DriverEvent::Silent));
+            }
         }
         if self.charge_at.is_some_and(|at| at <= now) {
             self.charge_at = Some(now + CHARGE);
@@ -207,5 +214,9 @@ impl Wire for Chessnut {
 
     fn poll_hang_up(&mut self) -> Option<String> {
         self.hang_up.take()
+    }
+
+    fn pause_between_links(&self) -> Duration {
+        PAUSE
     }
 }

@@ -47,6 +47,8 @@ pub const KIND: BoardKind = BoardKind::new("dgt");
 pub const BAUD: u32 = 9600;
 /// The pause between two commands: its input buffer has ten bytes (document; the pause is picochess's).
 const GAP: Duration = Duration::from_millis(100);
+/// The same before a message for the clock: it is longer than the buffer, and the answer to a position takes 0.1 s.
+const CLOCK_GAP: Duration = Duration::from_millis(200);
 /// After the last change the position is asked for: one scan of the board (document: 200 to 250 ms).
 const REST: Duration = Duration::from_millis(250);
 /// How many times as long a scan takes by Bluetooth (document: half the speed).
@@ -76,6 +78,8 @@ pub struct Dgt {
     doubtful: Option<Board>,
     /// When to ask for the position.
     look_at: Option<Instant>,
+    /// Something has changed since the position was last asked for.
+    moves: bool,
     /// When to ask for the battery.
     battery_at: Option<Instant>,
     /// When the board is silent unless it says something.
@@ -103,6 +107,7 @@ impl Dgt {
             board: None,
             doubtful: None,
             look_at: None,
+            moves: false,
             battery_at: None,
             silent_at: None,
             version: None,
@@ -148,6 +153,7 @@ impl Dgt {
             }
             Message::Change(square, piece) => {
                 self.look_at = Some(now + self.rest());
+                self.moves = true;
                 if let Some(mut board) = self.board.clone() {
                     match piece {
                         Some(piece) => board.set_piece_at(square, piece),
@@ -190,7 +196,7 @@ impl Dgt {
         if self.answers
             && let Some(message) = self.clock.next(now)
         {
-            self.pacer.push(now, message, (), GAP, Duration::ZERO);
+            self.pacer.push(now, message, (), CLOCK_GAP, Duration::ZERO);
         }
     }
 
@@ -235,6 +241,7 @@ impl Dgt {
                     // A change may have been among them.
                     let rest = now + self.rest();
                     self.look_at = self.look_at.map(|at| at.min(rest));
+                    self.moves = true;
                     self.unreadable(&bytes);
                 }
             }
@@ -276,6 +283,7 @@ impl Wire for Dgt {
             self.answers = false;
             self.version = None;
             self.battery_at = None;
+            self.clock = Clock::default();
             self.said.push_back(Said::Event(DriverEvent::Silent));
         }
         self.tell_clock(now);
@@ -285,11 +293,15 @@ impl Wire for Dgt {
         }
         if self.look_at.is_some_and(|at| at <= now) {
             self.look_at = Some(now + WATCH);
-            let ask = match self.version {
-                Some(_) => Ask::Position,
-                None => Ask::Version,
-            };
-            self.ask(now, ask);
+            if self.version.is_none() {
+                self.ask(now, Ask::Version);
+            } else {
+                if !std::mem::take(&mut self.moves) {
+                    // At rest: a board that was switched off and on meanwhile sends no changes.
+                    self.ask(now, Ask::Updates);
+                }
+                self.ask(now, Ask::Position);
+            }
         }
     }
 
@@ -303,7 +315,8 @@ impl Wire for Dgt {
 
     fn deadline(&self) -> Option<Instant> {
         let waits = [
-            self.clock.deadline(),
+            // A silent board is told nothing.
+            self.clock.deadline().filter(|_| self.answers),
             self.frame_ends,
             self.silent_at,
             self.look_at,

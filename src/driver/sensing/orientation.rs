@@ -26,6 +26,10 @@ pub fn orientation<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Orienta
     text(deserializer, "\"auto\", \"normal\" or \"turned\"")
 }
 
+/// Squares by which one way round must be nearer than the other. At the start it is by 32; a few pieces of a position of one's own are
+/// as near either way.
+const MARGIN: usize = 8;
+
 /// Turns what the board says and what it is to light.
 #[derive(Clone, Copy, Debug)]
 pub struct Turn {
@@ -61,7 +65,7 @@ impl Turn {
 
     /// The pieces as the players see them. `wanted`: how they should stand.
     ///
-    /// All 64 squares are compared with that and with the start position, both ways round. Until one way was nearer, the board is
+    /// All 64 squares are compared with that and with the start position, both ways round. Until one way was much nearer, the board is
     /// taken to lie as it expects. After that only pieces that stand exactly as they should, or at the start, turn it.
     pub fn pieces(&mut self, raw: &Board, wanted: &Board) -> Board {
         let mut other = raw.clone();
@@ -70,10 +74,8 @@ impl Turn {
             let start = Board::new();
             let wrong = |board: &Board| distance(board, wanted).min(distance(board, &start));
             let (plain, turned) = (wrong(raw), wrong(&other));
-            let told = match self.turned {
-                None => plain != turned,
-                Some(_) => plain.min(turned) == 0 && plain != turned,
-            };
+            let exact = plain.min(turned) == 0 && plain != turned;
+            let told = exact || self.turned.is_none() && plain.abs_diff(turned) >= MARGIN;
             if told {
                 self.turned = Some(turned < plain);
             }

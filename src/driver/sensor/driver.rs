@@ -39,8 +39,8 @@ pub struct Sensor<W> {
     answers: bool,
     /// [`Driver::learn`] was called and not answered.
     asked: bool,
-    /// A position that was put up by hand, and when it counts, unless it has been reported.
-    put_up: Option<(Board, Option<Instant>)>,
+    /// A position that was put up by hand, and when it is reported: again and again, for a client may have the board.
+    put_up: Option<(Board, Instant)>,
     /// What the board was last told to show on this link.
     display: Option<Display>,
     events: VecDeque<DriverEvent>,
@@ -49,7 +49,7 @@ pub struct Sensor<W> {
 /// What a board shows the player.
 #[derive(Clone, Copy, Debug)]
 struct Display {
-    /// The squares that are lit.
+    /// The squares that are lit, as the board numbers them.
     lights: Bitboard,
     /// The move to make for the program, with the plies before it.
     shown: Option<(usize, Move)>,
@@ -127,9 +127,10 @@ impl<W: Wire> Sensor<W> {
         let shown = awaited
             .filter(|m| game.last() == Some(*m))
             .map(|m| (game.len() - 1, m));
+        let lights = self.turn.lights(lights);
         let before = self.display.replace(Display { lights, shown });
         if before.is_none_or(|before| before.lights != lights) {
-            self.wire.light(now, self.turn.lights(lights));
+            self.wire.light(now, lights);
         }
         if before.is_none_or(|before| before.shown != shown) {
             let shown = shown.map(|(plies, m)| Shown {
@@ -140,9 +141,10 @@ impl<W: Wire> Sensor<W> {
         }
     }
 
-    /// With the pieces at the start it means a new game, otherwise that they stand as they should.
+    /// With the pieces at the start it means a new game, otherwise that they stand as they should: if the board shows that too.
     fn key(&mut self) {
-        if !self.pieces.new_game_by_key() {
+        let wanted = self.pieces.wanted();
+        if !self.pieces.new_game_by_key() && self.pieces.stand_as(&wanted) {
             self.events.push_back(DriverEvent::Ready);
         }
     }
@@ -185,12 +187,13 @@ impl<W: Wire> Sensor<W> {
         };
         match &mut self.put_up {
             Some((before, at)) if before == board => {
-                if at.take_if(|at| *at <= now).is_some() {
+                if *at <= now {
+                    *at = now + PUT_UP_WAIT;
                     let board = Box::new(board.clone());
                     self.events.push_back(DriverEvent::PutUp(board));
                 }
             }
-            other => *other = Some((board.clone(), Some(now + PUT_UP_WAIT))),
+            other => *other = Some((board.clone(), now + PUT_UP_WAIT)),
         }
     }
 
@@ -255,7 +258,7 @@ impl<W: Wire> Driver for Sensor<W> {
     }
 
     fn deadline(&self) -> Option<Instant> {
-        let put_up = self.put_up.as_ref().and_then(|(_, at)| *at);
+        let put_up = self.put_up.as_ref().map(|(_, at)| *at);
         let waits = [self.wire.deadline(), self.pieces.deadline(), put_up];
         waits.into_iter().flatten().min()
     }
@@ -362,6 +365,10 @@ impl<W: Wire> Driver for Sensor<W> {
 
     fn poll_hang_up(&mut self) -> Option<String> {
         self.wire.poll_hang_up()
+    }
+
+    fn pause_between_links(&self) -> Duration {
+        self.wire.pause_between_links()
     }
 
     fn poll_transmit(&mut self, now: Instant) -> Option<Outgoing> {

@@ -1,6 +1,6 @@
 //! What a board that senses its pieces has of its own: its bytes.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use shakmaty::{Bitboard, Board};
 
@@ -72,5 +72,10 @@ pub trait Wire: Send {
     /// Why the link is unusable and has to be opened again; reported once.
     fn poll_hang_up(&mut self) -> Option<String> {
         None
+    }
+
+    /// How long the board must be without a link, at least, before the next.
+    fn pause_between_links(&self) -> Duration {
+        Duration::ZERO
     }
 }

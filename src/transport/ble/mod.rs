@@ -80,12 +80,15 @@ impl Wanted {
         let name =
             |seen: &&Seen, fits: &dyn Fn(&str) -> bool| seen.name.as_deref().is_some_and(fits);
         match self {
+            // Some boards end their name with a line feed, and makers write it in several ways.
             Self::Name(wanted) => {
-                let whole = seen.iter().find(|seen| name(seen, &|name| name == wanted));
-                whole.or_else(|| {
-                    seen.iter()
-                        .find(|seen| name(seen, &|name| name.starts_with(wanted)))
-                })
+                let same = |name: &str| name.trim().eq_ignore_ascii_case(wanted);
+                let begins = |name: &str| {
+                    let beginning = name.get(..wanted.len());
+                    beginning.is_some_and(|beginning| beginning.eq_ignore_ascii_case(wanted))
+                };
+                let whole = seen.iter().find(|seen| name(seen, &same));
+                whole.or_else(|| seen.iter().find(|seen| name(seen, &begins)))
             }
             Self::Address(address) => seen
                 .iter()
