@@ -3,7 +3,6 @@
 use std::{
     fmt::Write as _,
     fs, io,
-    net::TcpListener,
     path::{Path, PathBuf},
     process::Command,
     sync::Arc,
@@ -24,7 +23,9 @@ use crate::{
     daemon::Daemon,
     engine, hostile,
     lichess::{Lichess, Style},
-    online, page, phone, program,
+    online, page, phone,
+    ports::unused_address,
+    program,
     score::Score,
     seat::{Hands, Seat},
     wood::{Air, Cable, Place, on_a_line},
@@ -101,10 +102,9 @@ fn mount(kind: &str, options: &str, place: &Path) -> io::Result<bool> {
     Ok(command.status()?.success())
 }
 
-/// A port that is free now.
-fn free_port() -> io::Result<String> {
-    let probe = TcpListener::bind("127.0.0.1:0")?;
-    Ok(probe.local_addr()?.to_string())
+/// A port that is free, and stays so.
+fn free_port() -> String {
+    unused_address().to_string()
 }
 
 /// One board: its name, kind, and the one of its game.
@@ -202,7 +202,7 @@ impl House {
         }
         let score = plan.score;
         let mut seats = Vec::new();
-        let ports = [free_port()?, free_port()?];
+        let ports = [free_port(), free_port()];
         let mut builder = Builder {
             folder: folder.path(),
             text: format!(
@@ -230,7 +230,7 @@ impl House {
                 builder.board(&name, kind, kind == Kind::SwppBoard, &of_gui, 0)?;
                 // A Novag UCB has a port of its own.
                 let port = if kind == Kind::NovagUcb {
-                    let port = free_port()?;
+                    let port = free_port();
                     let _ = writeln!(builder.text, "uci_listen = {port:?}");
                     port
                 } else {
@@ -241,7 +241,7 @@ impl House {
             let of_app = seat(&format!("{name} with the app"), Hands::One);
             let name = format!("{name}-app");
             builder.board(&name, kind, false, &of_app, 0)?;
-            let port = free_port()?;
+            let port = free_port();
             let call = swpp::Place::Tcp(port.clone());
             let (way, place) = match kind {
                 Kind::NovagUcb => {
@@ -299,7 +299,7 @@ impl House {
             tokio::spawn(online::play(of_lichess, lichess, plan.marathon));
             let of_page = seat("citrine on a page", Hands::Both);
             builder.board("page", Kind::NovagCitrine, false, &of_page, 0)?;
-            let port = free_port()?;
+            let port = free_port();
             let _ = writeln!(fronts, "[livechess]\nlisten = {port:?}");
             tokio::spawn(page::play(of_page, port, "page"));
         }
@@ -315,7 +315,7 @@ impl House {
         tokio::spawn(phone::by_classic(air.clone(), classic));
         let mut text = text + &fronts;
         if plan.marathon {
-            let _ = writeln!(text, "[web]\nlisten = {:?}", free_port()?);
+            let _ = writeln!(text, "[web]\nlisten = {:?}", free_port());
             text += &hostile::residents(folder.path()).await?;
             text = text.replace("listen = \"127.0.0.1:", "listen = \"0.0.0.0:");
         }

@@ -31,6 +31,8 @@ mod marathon;
 mod online;
 mod page;
 mod phone;
+#[path = "../../tests/support/ports.rs"]
+mod ports;
 mod program;
 #[allow(
     missing_docs,

@@ -18,7 +18,8 @@ use tempfile::TempDir;
 use tokio::{net::TcpSocket, time::sleep};
 
 use crate::support::{
-    FAST_CITRINE, FAST_UCB, Gui, Hand, logged::Logged, phone::Phone, process::Watch, unused_address,
+    FAST_CITRINE, FAST_UCB, Gui, Hand, logged::Logged, phone::Phone, ports::unused_address,
+    process::Watch,
 };
 
 const GAMES: &str = include_str!("../games/lichess.uci");

@@ -44,7 +44,9 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use tracing_subscriber::EnvFilter;
 
-use crate::support::{FAST_CITRINE, Gui, Hand, House, PATIENCE, logged::Logged, unused_address};
+use crate::support::{
+    FAST_CITRINE, Gui, Hand, House, PATIENCE, logged::Logged, ports::unused_address,
+};
 
 /// The daemon in a process of its own, and systemd.
 struct Service {

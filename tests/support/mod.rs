@@ -8,16 +8,12 @@ pub mod kept;
 pub mod lichess;
 pub mod logged;
 pub mod phone;
+pub mod ports;
 pub mod process;
 pub mod program;
 pub mod schema;
 
-use std::{
-    net::{Ipv4Addr, SocketAddr, TcpListener},
-    path::PathBuf,
-    sync::atomic::{AtomicU32, Ordering},
-    time::Duration,
-};
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use boardbridge::{
     bus::BoardHandle,
@@ -55,25 +51,6 @@ pub const FAST_CITRINE: &str = "kind = \"novag-citrine\"\ncommand_gap = \"55ms\"
 /// Pacing for a UCB of this speed.
 pub const FAST_UCB: &str = "kind = \"novag-ucb\"\nline_gap = \"50ms\"\nmove_wait = \"400ms\"\n\
      setup_wait = \"400ms\"\ncorrection_wait = \"150ms\"\n";
-
-/// The ports that tests take by number: below those that the kernel gives to whoever asks for any, of which one that is free for
-/// now may be another test's a moment later.
-const PORTS: std::ops::Range<u32> = 12_000..32_000;
-
-/// An address of this machine that is free, and stays so until this test takes it.
-pub fn unused_address() -> SocketAddr {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    // Tests of other programs begin elsewhere.
-    let first = std::process::id().wrapping_mul(61);
-    loop {
-        let step = first.wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed));
-        let port = PORTS.start + step % (PORTS.end - PORTS.start);
-        let port = u16::try_from(port).unwrap();
-        if TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)).is_ok() {
-            return (Ipv4Addr::LOCALHOST, port).into();
-        }
-    }
-}
 
 fn simulated(kind: Kind, executes: bool) -> Box<dyn SimulatedBoard> {
     let settings = Settings {
