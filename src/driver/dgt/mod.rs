@@ -38,7 +38,7 @@ use crate::{
         frames::{FRAME_WAIT, Frame, Frames},
         lines::printable,
     },
-    vocabulary::{BoardKind, Channel, Outgoing, Reply},
+    vocabulary::{BoardKind, Channel, Outgoing},
 };
 
 /// Its kind.
@@ -65,7 +65,6 @@ const SHOWN: usize = 40;
 /// The wire of a DGT board. See the module documentation.
 #[derive(Debug)]
 pub struct Dgt {
-    up: bool,
     /// By Bluetooth.
     by_radio: bool,
     frames: Frames,
@@ -99,7 +98,6 @@ impl Dgt {
         Self {
             letters,
             clock: Clock::default(),
-            up: false,
             by_radio,
             frames: Frames::new(MAX_FRAME, codec::cut),
             frame_ends: None,
@@ -253,7 +251,6 @@ impl Dgt {
 impl Wire for Dgt {
     fn link_up(&mut self, now: Instant) {
         self.link_down();
-        self.up = true;
         self.pacer.link_began(now);
         self.silent_at = Some(now + SILENCE);
         self.look_at = Some(now + WATCH);
@@ -271,8 +268,6 @@ impl Wire for Dgt {
             self.take_frames(now);
         }
     }
-
-    fn answered(&mut self, _now: Instant, _channel: Channel, _outcome: Reply) {}
 
     fn timeout(&mut self, now: Instant) {
         if self.frame_ends.take_if(|at| *at <= now).is_some() {

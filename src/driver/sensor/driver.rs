@@ -12,14 +12,13 @@ use super::{Said, Shown, Wire};
 use crate::{
     chess::{
         game::{Game, uci},
-        guidance::guide,
         recognise::Waits,
     },
     driver::{
         Driver, DriverEvent, Profile, Step,
         sensing::{Awaited, Orientation, Pieces, Report, Turn},
     },
-    vocabulary::{Beginning, Channel, GameEnd, Outgoing, Reply},
+    vocabulary::{Channel, GameEnd, Outgoing, Reply},
 };
 
 /// What a set-up costs besides its pieces, in shown moves: a move or two is better made, or taken back, than set up.
@@ -78,11 +77,6 @@ impl<W: Wire> Sensor<W> {
             display: None,
             events: VecDeque::new(),
         }
-    }
-
-    /// The make's own part.
-    pub fn wire(&self) -> &W {
-        &self.wire
     }
 
     fn is_known(&self) -> bool {
@@ -171,9 +165,9 @@ impl<W: Wire> Sensor<W> {
 
     /// Reports a position that has stood for a while and is none of the game: the player has put it up.
     fn mind_position(&mut self, now: Instant) {
-        let far = |board: &&Board| {
-            let cost = guide(&(*board).clone().into(), &self.pieces.wanted()).len();
-            cost >= PUT_UP_PIECES
+        let far = |_: &&Board| {
+            let back = self.pieces.hand_cost(&self.pieces.wanted());
+            back.is_some_and(|pieces| pieces >= PUT_UP_PIECES)
         };
         let foreign = if self.is_known() {
             self.pieces.foreign().filter(far)
@@ -222,8 +216,7 @@ impl<W: Wire> Driver for Sensor<W> {
     }
 
     fn set_up_cost(&self, board: &Board) -> Option<usize> {
-        let stands = self.pieces.picture()?;
-        let carried = guide(&stands.clone().into(), board).len();
+        let carried = self.pieces.hand_cost(board)?;
         Some(if carried == 0 { 0 } else { carried + SET_UP })
     }
 
@@ -326,10 +319,6 @@ impl<W: Wire> Driver for Sensor<W> {
 
     fn stands_as(&self, board: &Board) -> bool {
         self.pieces.stand_as(board)
-    }
-
-    fn knows_of(&self, _beginning: Beginning) -> bool {
-        true
     }
 
     fn game_ended(&mut self, now: Instant, _end: GameEnd) {
