@@ -1,8 +1,13 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # A UCI engine for tests. In the folder that is its argument it plays, after N plies, the move in the file `N`; a file
 # `once-N` says what it does there the first time: `crash`, `hang`, or another answer. Everything it is told is in the file
 # `heard`.
 cd "$1" || exit
+# A simulated board's pseudo-terminal that this process has inherited would never be unplugged. (255 is this file.)
+for fd in /proc/self/fd/*; do
+    fd=${fd##*/}
+    if [ "$fd" -gt 2 ] && [ "$fd" -ne 255 ]; then eval "exec $fd>&-"; fi
+done
 plies=0
 while read -r line; do
     echo "$line" >>heard

@@ -674,3 +674,25 @@ async fn a_position_that_the_hand_sets_up_on_the_board_is_played_by_the_engine_a
     assert_eq!(found[0].tag("FEN"), PAWN);
     drop(folder);
 }
+
+#[tokio::test]
+async fn a_game_begun_while_the_cable_was_out_is_answered_once_its_first_move_is_seen() {
+    let game = ["f2f3", "e7e5", "g2g4", "d8h4"].map(str::to_owned);
+    let folder = House::folder();
+    let opponent = scripted(folder.path(), &game);
+    let mut table = Table::new(Kind::NovagUcb, folder, &opponent, "").await;
+    table.plays(&game, 0, Color::White).await;
+    let lost = GameEnd::won(Reason::Checkmate, Color::Black);
+    table.ends(lost).await;
+    // The board cannot be asked: what it told while nobody heard it is lost.
+    for unheard in ["unplug", "new-game", "e2e4"] {
+        table.hand.does(unheard).await;
+    }
+    table.hand.sees("made e2e4").await;
+    table.house.until(table.board, |b| !b.link.is_open()).await;
+    table.hand.does("plug").await;
+    table.house.until(table.board, |b| b.link.is_open()).await;
+    table.hand.does("take-back").await;
+    table.hand.does("e2e4").await;
+    table.turn(2).await;
+}

@@ -308,6 +308,32 @@ fn a_board_that_cannot_tell_of_a_set_up_gets_the_next_game_by_itself() {
 }
 
 #[test]
+fn a_first_move_whose_set_up_nobody_heard_begins_a_game_for_the_hand_that_has_white() {
+    for (hand, begins) in [(Hand::White, true), (Hand::Black, false)] {
+        let mut rig = Rig::new(Some(hand));
+        rig.session.said(Saying::NewGame).unwrap();
+        let released = |rig: &mut Rig, moves: &str| {
+            let mut board = rig.board(moves);
+            board.places.clear();
+            board.holders.clear();
+            board.sure = false;
+            rig.sees(&board)
+        };
+        let mut others = rig.board("");
+        others.places[0].joined = false;
+        rig.sees(&others);
+        assert_eq!(rig.session.phase(), Phase::Rests);
+        // Not in the middle of a game.
+        assert!(released(&mut rig, "e2e4 e7e5").is_empty());
+        let asked = released(&mut rig, "e2e4");
+        assert_eq!(rig.session.phase() == Phase::Waits, begins);
+        // That move counts: no new game is announced.
+        let announced = |command: &Command| matches!(command, Command::NewGame { .. });
+        assert!(!asked.iter().any(announced), "{asked:?}");
+    }
+}
+
+#[test]
 fn after_a_restart_the_game_is_stated_again_under_the_same_number() {
     let mut rig = Rig::new(Some(Hand::White));
     rig.holds("e2e4");

@@ -304,8 +304,8 @@ impl OpponentGame {
         self.at_start = stands && is_start && game.is_empty();
         let put_to_start = set_up && (game.is_empty() || !is_ours);
         if self.phase == Phase::Rests {
-            // The first move may have come with the set-up.
-            self.at_start |= set_up;
+            // The first move may have come with the set-up, or without it while nobody heard the board.
+            self.at_start |= set_up || self.is_first_move(snapshot);
             self.rests(now, snapshot);
             return;
         }
@@ -403,15 +403,26 @@ impl OpponentGame {
         }
     }
 
-    /// A game can begin in this position.
-    fn begin(&mut self, start: Game) {
-        self.played = self.played.wrapping_add((self.game.len() >= BEGUN).into());
-        self.games = self.games.wrapping_add(1);
-        self.hand = self.plays.map(|hand| match hand {
+    /// How many games will have counted when the next one begins.
+    fn next_played(&self) -> u64 {
+        let counts = self.game.len() >= BEGUN;
+        self.played.wrapping_add(counts.into())
+    }
+
+    /// What the hand plays in the next game; `None`: both sides.
+    fn next_hand(&self) -> Option<Color> {
+        self.plays.map(|hand| match hand {
             Hand::White => Color::White,
             Hand::Black => Color::Black,
-            Hand::Alternate => Color::from_white(self.played.is_multiple_of(2)),
-        });
+            Hand::Alternate => Color::from_white(self.next_played().is_multiple_of(2)),
+        })
+    }
+
+    /// A game can begin in this position.
+    fn begin(&mut self, start: Game) {
+        self.hand = self.next_hand();
+        self.played = self.next_played();
+        self.games = self.games.wrapping_add(1);
         self.phase = Phase::Waits;
         self.game = start;
         self.over = None;
@@ -442,6 +453,14 @@ impl OpponentGame {
         if self.phase == Phase::Waits {
             self.seat.make_way();
         }
+    }
+
+    /// Whether the hand seems to have begun a game, as on a board whose set-up was not heard.
+    fn is_first_move(&self, snapshot: &Snapshot) -> bool {
+        let game = &snapshot.game;
+        let begins = !snapshot.sure && game.is_standard() && game.len() == 1;
+        let is_hands = self.next_hand().is_none_or(Color::is_white);
+        begins && is_hands && snapshot.link.is_open()
     }
 
     /// No game is in progress.
