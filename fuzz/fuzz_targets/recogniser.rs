@@ -27,6 +27,7 @@ libfuzzer_sys::fuzz_target!(|input: (u8, bool, bool, Vec<(u8, u16, u64)>)| {
     let sensing = Sensing {
         events,
         loses_events,
+        hides_captures: !events,
         ..Sensing::default()
     };
     let board = game.position().board().clone();

@@ -637,6 +637,7 @@ impl Plain {
             events: false,
             loses_events: false,
             goes_dark: false,
+            hides_captures: false,
             period: Duration::from_millis(250),
         };
         let mut plain = Self {

@@ -270,6 +270,31 @@ fn a_board_that_sends_pictures_only_is_read_from_them() {
 }
 
 #[test]
+fn a_capture_whose_square_never_read_empty_counts_if_only_one_can_have_been_made() {
+    let hides = Sensing {
+        events: false,
+        goes_dark: false,
+        hides_captures: true,
+        ..Sensing::default()
+    };
+    let mut hand = Hand::after("e2e4 d7d5");
+    hand.sensing(hides);
+    // The pawn may still be in the hand.
+    assert_eq!(hand.does("picture +100 (e4u) +300 picture +2500"), "");
+    assert_eq!(hand.does("picture +1000"), "e4d5");
+    // It may have taken on d5 or on f5.
+    let mut hand = Hand::after("e2e4 d7d5 a2a3 f7f5");
+    hand.sensing(hides);
+    let said = hand.does("picture +100 (e4u) +300 picture +5000 picture +1000");
+    assert_eq!(said, "");
+    // Lifted again and put down: now it is seen where.
+    assert_eq!(
+        hand.does("(f5u) +300 picture +200 (f5d) +100 picture +1500"),
+        "e4f5"
+    );
+}
+
+#[test]
 fn a_mover_that_stood_elsewhere_took_nothing() {
     let mut hand = Hand::after("");
     let said = hand.does(

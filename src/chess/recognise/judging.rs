@@ -140,12 +140,38 @@ impl Recogniser {
         if found != Judgement::Nothing {
             return if clear { found } else { Judgement::Nothing };
         }
-        if self.evidence.pictured {
+        let unseen = if self.evidence.pictured {
             self.find_unseen()
-                .map_or(Judgement::Nothing, Judgement::Unseen)
         } else {
-            Judgement::Nothing
+            None
+        };
+        unseen
+            .or_else(|| self.find_hidden())
+            .map_or(Judgement::Nothing, Judgement::Unseen)
+    }
+
+    /// The only possibility that fits if a piece was replaced by another without its square reading empty.
+    fn find_hidden(&self) -> Option<usize> {
+        if !self.sensing.hides_captures {
+            return None;
         }
+        let list = &self.hypotheses;
+        let fits = |index: &usize| {
+            let h = list.get(*index);
+            let hidden = |placement: &Placement| {
+                let wrong = differing(&placement.pieces, list.after(*index));
+                placement.is_known() && wrong.is_subset(h.swaps)
+            };
+            self.is_hidden(&h) && self.placements.iter().all(hidden)
+        };
+        let mut fitting = (0..list.len()).filter(fits);
+        fitting.next().filter(|_| fitting.next().is_none())
+    }
+
+    /// Whether the readings are as after this possibility, which replaces a piece, although nothing was put down there.
+    fn is_hidden(&self, h: &Hypothesis) -> bool {
+        let seen = (h.vacates, h.fills) == self.evidence.disturbed();
+        seen && h.swaps.any() && (h.swaps & self.evidence.landed).is_empty()
     }
 
     /// Whether this may be reported: it is more than what the player was asked to undo.
@@ -310,7 +336,11 @@ impl Recogniser {
             };
         }
         if !seen {
-            return self.waits.unseen;
+            return match h.meaning {
+                Meaning::Executed if self.is_hidden(&h) => self.waits.swap,
+                _ if self.is_hidden(&h) => self.waits.hidden,
+                _ => self.waits.unseen,
+            };
         }
         if self.is_shaky() {
             // A player who holds a piece for long may simply be thinking.

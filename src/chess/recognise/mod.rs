@@ -316,7 +316,8 @@ impl Recogniser {
     /// Takes one sensed input.
     pub fn sense(&mut self, now: Instant, sensed: Sensed) {
         match sensed {
-            Sensed::Occupied(picture) if !self.sensing.events => {
+            // After an absence a picture shows no single touch.
+            Sensed::Occupied(picture) if !self.sensing.events && self.resuming.is_none() => {
                 let holds = self.evidence.holds();
                 for square in holds & !picture {
                     self.take_in(now, Sensed::Lifted(square));

@@ -11,6 +11,8 @@ pub struct Sensing {
     pub loses_events: bool,
     /// Whether an occupied square may read empty. If not, a piece is gone if its square reads empty.
     pub goes_dark: bool,
+    /// Whether a captured piece may be replaced by the capturing one without its square ever reading empty.
+    pub hides_captures: bool,
     /// The longest time between its pictures.
     pub period: Duration,
 }
@@ -22,6 +24,7 @@ impl Default for Sensing {
             events: true,
             loses_events: true,
             goes_dark: true,
+            hides_captures: false,
             period: Duration::from_millis(2_040),
         }
     }
