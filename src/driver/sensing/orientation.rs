@@ -87,6 +87,28 @@ impl Turn {
         }
     }
 
+    /// The occupied squares as the players see them, for a board that does not tell its pieces apart. It lies the other way round
+    /// if they stand as they may that way and no other. `may`: as they may stand. `anew`: they may turn it although that is known.
+    pub fn squares(
+        &mut self,
+        raw: Bitboard,
+        anew: bool,
+        may: impl Fn(Bitboard) -> bool,
+    ) -> Bitboard {
+        let other = raw.rotate_180();
+        if self.setting == Orientation::Auto && (anew || self.turned.is_none()) {
+            let (plain, turned) = (may(raw), may(other));
+            if plain != turned {
+                self.turned = Some(turned);
+            }
+        }
+        if self.turned == Some(true) {
+            other
+        } else {
+            raw
+        }
+    }
+
     /// The squares to light as the board numbers them.
     pub fn lights(self, squares: Bitboard) -> Bitboard {
         if self.turned == Some(true) {

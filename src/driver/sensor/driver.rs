@@ -1,4 +1,4 @@
-//! The driver of every board that senses its pieces: all but its bytes.
+//! The driver of every board that senses its pieces or squares: all but its bytes.
 
 use std::{
     collections::VecDeque,
@@ -6,9 +6,9 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
-use shakmaty::{Bitboard, Board, Chess, Move, san::SanPlus};
+use shakmaty::{Bitboard, Board, Chess, Move, Square, san::SanPlus};
 
-use super::{Said, Shown, Wire};
+use super::{Said, Shown, Wire, eyes::Eyes};
 use crate::{
     chess::{
         game::{Game, uci},
@@ -16,7 +16,7 @@ use crate::{
     },
     driver::{
         Driver, DriverEvent, Profile, Step,
-        sensing::{Awaited, Orientation, Pieces, Report, Turn},
+        sensing::{Awaited, Known, Orientation, Pieces, Report, Squares, Turn},
     },
     vocabulary::{Channel, GameEnd, Outgoing, Reply},
 };
@@ -29,10 +29,10 @@ const PUT_UP_WAIT: Duration = Duration::from_secs(5);
 /// How many pieces the hand would have to carry, at least, to come back from it: fewer are a mistake.
 const PUT_UP_PIECES: usize = 3;
 
-/// A board that senses which piece stands where. Its own part is the [`Wire`].
+/// A board that senses which piece stands where, or which squares are occupied. Its own part is the [`Wire`].
 pub struct Sensor<W> {
     wire: W,
-    pieces: Pieces,
+    eyes: Eyes,
     turn: Turn,
     /// The board answers on this link.
     answers: bool,
@@ -62,14 +62,26 @@ struct SavedSensor {
     placement: Option<String>,
     /// Whether the board lies the other way round, if that is known.
     turned: Option<bool>,
+    /// The capture that a hand was making, from and to which square.
+    begun: Option<(String, String)>,
 }
 
 impl<W: Wire> Sensor<W> {
-    /// A driver that knows nothing about its board yet. A placement counts once it was unchanged for `settle`.
+    /// A board of pieces about which nothing is known yet. A placement counts once it was unchanged for `settle`.
     pub fn new(wire: W, orientation: Orientation, settle: Duration) -> Self {
+        let pieces = Pieces::new(settle, Waits::default());
+        Self::with(wire, orientation, Eyes::Pieces(Box::new(pieces)))
+    }
+
+    /// A board of squares about which nothing is known yet.
+    pub fn of_squares(wire: W, orientation: Orientation, squares: Squares) -> Self {
+        Self::with(wire, orientation, Eyes::Squares(Box::new(squares)))
+    }
+
+    fn with(wire: W, orientation: Orientation, eyes: Eyes) -> Self {
         Self {
             wire,
-            pieces: Pieces::new(settle, Waits::default()),
+            eyes,
             turn: Turn::new(orientation),
             answers: false,
             asked: false,
@@ -80,7 +92,7 @@ impl<W: Wire> Sensor<W> {
     }
 
     fn is_known(&self) -> bool {
-        self.pieces.follower().is_known()
+        self.eyes.follower().is_known()
     }
 
     /// Takes what the board has said, and does everything that can be done now.
@@ -92,10 +104,12 @@ impl<W: Wire> Sensor<W> {
                     self.display = None;
                     self.events.push_back(DriverEvent::Answers { id });
                 }
-                Said::Pieces(raw) => {
-                    let wanted = self.pieces.wanted();
-                    let board = self.turn.pieces(&raw, &wanted);
-                    self.pieces.sense(now, &board);
+                Said::Pieces(raw) => self.eyes.see_pieces(now, &mut self.turn, &raw),
+                Said::Squares(raw) => {
+                    if self.eyes.see_squares(now, &mut self.turn, raw) {
+                        self.events.push_back(DriverEvent::Unplaced);
+                    }
+                    self.eyes.attend(now);
                 }
                 Said::Key => self.key(),
                 Said::Event(event) => {
@@ -104,6 +118,7 @@ impl<W: Wire> Sensor<W> {
                 }
             }
         }
+        self.eyes.attend(now);
         self.pass_on();
         self.mind_position(now);
         self.answer();
@@ -114,9 +129,9 @@ impl<W: Wire> Sensor<W> {
 
     /// Shows the player what to do, with what the board has for that.
     fn show(&mut self, now: Instant) {
-        let lights = self.pieces.lights();
-        let game = self.pieces.follower().game();
-        let awaited = self.pieces.follower().awaited_move();
+        let lights = self.eyes.lights();
+        let game = self.eyes.follower().game();
+        let awaited = self.eyes.follower().awaited_move();
         // The game has the move once the core follows it.
         let shown = awaited
             .filter(|m| game.last() == Some(*m))
@@ -137,15 +152,15 @@ impl<W: Wire> Sensor<W> {
 
     /// With the pieces at the start it means a new game, otherwise that they stand as they should: if the board shows that too.
     fn key(&mut self) {
-        let wanted = self.pieces.wanted();
-        if !self.pieces.new_game_by_key() && self.pieces.stand_as(&wanted) {
+        let wanted = self.eyes.wanted();
+        if !self.eyes.new_game_by_key() && self.eyes.stand_as(&wanted) {
             self.events.push_back(DriverEvent::Ready);
         }
     }
 
     /// Reports what was sensed.
     fn pass_on(&mut self) {
-        while let Some(report) = self.pieces.poll() {
+        while let Some(report) = self.eyes.poll() {
             let event = match report {
                 Report::Moved { reported, .. } | Report::Executed(reported) => {
                     DriverEvent::Moved(reported)
@@ -153,7 +168,7 @@ impl<W: Wire> Sensor<W> {
                 Report::TookBack { reported, .. } => DriverEvent::TookBack(Some(reported)),
                 Report::NewGame => DriverEvent::NewGame,
                 Report::SetUp => {
-                    self.pieces.begin();
+                    self.eyes.begin();
                     DriverEvent::Accepted
                 }
                 Report::Misplaced(misplaced) => DriverEvent::Misplaced(misplaced),
@@ -166,14 +181,14 @@ impl<W: Wire> Sensor<W> {
     /// Reports a position that has stood for a while and is none of the game: the player has put it up.
     fn mind_position(&mut self, now: Instant) {
         let far = |_: &&Board| {
-            let back = self.pieces.hand_cost(&self.pieces.wanted());
+            let back = self.eyes.hand_cost(&self.eyes.wanted());
             back.is_some_and(|pieces| pieces >= PUT_UP_PIECES)
         };
         let foreign = if self.is_known() {
-            self.pieces.foreign().filter(far)
+            self.eyes.foreign().filter(far)
         } else {
-            let waits = self.pieces.follower().is_free() && self.pieces.is_settled();
-            self.pieces.picture().filter(|_| waits)
+            let waits = self.eyes.follower().is_free() && self.eyes.is_settled();
+            self.eyes.picture().filter(|_| waits)
         };
         let Some(board) = foreign else {
             self.put_up = None;
@@ -193,7 +208,7 @@ impl<W: Wire> Sensor<W> {
 
     /// Answers [`Driver::learn`] once a placement has settled: moves made meanwhile were reported before.
     fn answer(&mut self) {
-        if self.asked && self.pieces.is_settled() {
+        if self.asked && self.eyes.is_settled() {
             self.asked = false;
             self.events.push_back(if self.is_known() {
                 DriverEvent::NoList
@@ -205,29 +220,30 @@ impl<W: Wire> Sensor<W> {
 
     /// The player is to set up the last position of this game.
     fn set_up(&mut self, now: Instant, game: Game) {
-        self.pieces.set_up(now, game);
+        self.eyes.set_up(now, game);
         self.work(now);
     }
 }
 
 impl<W: Wire> Driver for Sensor<W> {
     fn profile(&self) -> Profile {
-        Profile::Pieces
+        self.eyes.profile()
     }
 
     fn set_up_cost(&self, board: &Board) -> Option<usize> {
-        let carried = self.pieces.hand_cost(board)?;
+        let carried = self.eyes.hand_cost(board)?;
         Some(if carried == 0 { 0 } else { carried + SET_UP })
     }
 
     fn link_up(&mut self, now: Instant) {
         self.wire.link_up(now);
+        self.eyes.link_up();
         self.work(now);
     }
 
     fn link_down(&mut self) {
         self.wire.link_down();
-        self.pieces.link_down();
+        self.eyes.link_down();
         self.answers = false;
         self.asked = false;
         self.put_up = None;
@@ -246,24 +262,25 @@ impl<W: Wire> Driver for Sensor<W> {
 
     fn timeout(&mut self, now: Instant) {
         self.wire.timeout(now);
-        self.pieces.timeout(now);
+        self.eyes.timeout(now);
         self.work(now);
     }
 
     fn deadline(&self) -> Option<Instant> {
         let put_up = self.put_up.as_ref().map(|(_, at)| *at);
-        let waits = [self.wire.deadline(), self.pieces.deadline(), put_up];
+        let waits = [self.wire.deadline(), self.eyes.deadline(), put_up];
         waits.into_iter().flatten().min()
     }
 
     fn idle(&self) -> bool {
-        let follower = self.pieces.follower();
-        let busy = follower.is_setting_up() || follower.is_awaited();
+        let follower = self.eyes.follower();
+        let hand = follower.is_setting_up() || follower.is_awaited();
+        let busy = hand || self.eyes.is_gesture_awaited();
         self.answers && !busy && !self.asked
     }
 
     fn stepping(&self) -> bool {
-        self.pieces.follower().is_setting_up()
+        self.eyes.follower().is_setting_up()
     }
 
     fn start(&mut self, now: Instant, step: Step) {
@@ -277,7 +294,7 @@ impl<W: Wire> Driver for Sensor<W> {
             Step::SetUp(game) => return self.set_up(now, *game),
         };
         self.events.push_back(if self.is_known() {
-            self.pieces.await_hand(awaited);
+            self.eyes.await_hand(awaited);
             DriverEvent::Accepted
         } else {
             DriverEvent::Unplaced
@@ -286,7 +303,7 @@ impl<W: Wire> Driver for Sensor<W> {
     }
 
     fn confirm(&mut self, now: Instant) {
-        self.pieces.confirm(now);
+        self.eyes.confirm(now);
         self.work(now);
     }
 
@@ -302,7 +319,7 @@ impl<W: Wire> Driver for Sensor<W> {
     }
 
     fn look(&mut self, _now: Instant) {
-        self.events.push_back(match self.pieces.picture() {
+        self.events.push_back(match self.eyes.picture() {
             Some(board) => DriverEvent::Placed {
                 board: Box::new(board.clone()),
                 turn: None,
@@ -312,31 +329,41 @@ impl<W: Wire> Driver for Sensor<W> {
     }
 
     fn follow(&mut self, now: Instant, game: &Game, may_replace: bool) -> bool {
-        self.pieces.follow(now, game, may_replace);
+        self.eyes.follow(now, game, may_replace);
         self.work(now);
         !self.events.is_empty()
     }
 
     fn stands_as(&self, board: &Board) -> bool {
-        self.pieces.stand_as(board)
+        self.eyes.stand_as(board)
+    }
+
+    fn assume(&mut self, board: Option<&Board>) {
+        self.eyes.assume(board);
     }
 
     fn game_ended(&mut self, now: Instant, _end: GameEnd) {
-        self.pieces.game_ended();
+        self.eyes.game_ended();
         self.work(now);
     }
 
     fn abandon(&mut self, target: Option<&Game>) {
-        if self.pieces.abandon(target) {
+        if self.eyes.abandon(target) {
             self.events.push_back(DriverEvent::Unplaced);
         }
     }
 
     fn memory(&self) -> Option<serde_json::Value> {
-        let placement = self.pieces.known();
+        let known = self.eyes.known();
+        let name = |square: Square| square.to_string();
         serde_json::to_value(SavedSensor {
-            placement: placement.map(|board| board.board_fen().to_string()),
+            placement: known
+                .as_ref()
+                .map(|known| known.placement.board_fen().to_string()),
             turned: self.turn.turned(),
+            begun: known
+                .and_then(|known| known.begun)
+                .map(|(from, to)| (name(from), name(to))),
         })
         .ok()
     }
@@ -347,8 +374,15 @@ impl<W: Wire> Driver for Sensor<W> {
         };
         self.turn.recall(saved.turned);
         let placement = saved.placement.unwrap_or_default();
-        if let Ok(board) = Board::from_ascii_board_fen(placement.as_bytes()) {
-            self.pieces.recall(board);
+        let square = |name: &str| Square::from_ascii(name.as_bytes()).ok();
+        if let Ok(placement) = Board::from_ascii_board_fen(placement.as_bytes()) {
+            self.eyes.recall(Known {
+                placement,
+                dim: Bitboard::EMPTY,
+                begun: saved
+                    .begun
+                    .and_then(|(from, to)| square(&from).zip(square(&to))),
+            });
         }
     }
 

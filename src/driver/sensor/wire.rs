@@ -1,4 +1,4 @@
-//! What a board that senses its pieces has of its own: its bytes.
+//! What a board that senses its pieces or squares has of its own: its bytes.
 
 use std::time::{Duration, Instant};
 
@@ -19,6 +19,8 @@ pub enum Said {
     },
     /// Its pieces stand like this. It may say so as often as it likes.
     Pieces(Board),
+    /// Pieces stand on these squares, of a board that does not tell them apart. It may say so as often as it likes.
+    Squares(Bitboard),
     /// Its key for a new game was pressed, or one that says that the pieces stand.
     Key,
     /// Something that needs no interpretation: the battery, silence, garbage.
@@ -34,7 +36,7 @@ pub struct Shown {
     pub squares: String,
 }
 
-/// The bytes of one make of board that senses its pieces and does not move them. It is sans I/O, as a
+/// The bytes of one make of board that senses its pieces, or its occupied squares, and does not move them. It is sans I/O, as a
 /// [`Driver`](crate::driver::Driver); [`Sensor`](super::Sensor) makes one of it. It knows nothing of chess: neither the game, nor
 /// which way round the board lies.
 pub trait Wire: Send {
