@@ -419,6 +419,7 @@ impl Actor {
                 Request::Write(bytes) | Request::Command(bytes) => {
                     debug!(%channel, bytes = %printable(bytes, LOGGED), ">");
                 }
+                Request::Secret(_) => debug!(%channel, "> secret"),
                 Request::Read => debug!(%channel, "> read"),
                 Request::Subscribe => debug!(%channel, "> subscribe"),
             }

@@ -100,7 +100,11 @@ pub const KEYS: [Key; 18] = [
 ];
 
 const fn key(path: &'static [&'static str], meaning: &'static str) -> Key {
-    Key { path, meaning }
+    Key {
+        path,
+        meaning,
+        stand_in: None,
+    }
 }
 
 /// `[boards.NAME]`
@@ -268,11 +272,13 @@ impl BoardConfig {
     pub fn to_toml(&self) -> String {
         let mut lines = vec![format!("kind = \"{}\"", self.make.kind)];
         let mut inside = Vec::new();
-        for path in std::iter::once(&["correction_wait"][..])
-            .chain(self.make.keys.iter().map(|key| key.path))
-        {
-            match *path {
-                [name] => lines.extend(self.given.get(name).map(|value| line(name, value))),
+        let waits = key(&["correction_wait"], "");
+        for key in std::iter::once(&waits).chain(self.make.keys) {
+            match *key.path {
+                [name] => lines.extend(self.given.get(name).map(|value| match key.stand_in {
+                    Some(stand_in) => line(name, &stand_in.into()),
+                    None => line(name, value),
+                })),
                 [table, name] => {
                     let value = self.given.get(table).and_then(|table| table.find_ref(name));
                     inside.extend(value.map(|value| line(name, value)));

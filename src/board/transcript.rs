@@ -61,7 +61,7 @@ use crate::{
     system::{clock, private},
     vocabulary::{
         BoardName, Channel, ClientId, ClientName, Command, Event, NoChannel, NoEnd, Outgoing,
-        Reply, Request,
+        Reply, Request, Secret,
     },
 };
 
@@ -221,6 +221,7 @@ fn outgoing(text: &str) -> Result<Outgoing, String> {
     let request = match text.split_once(' ') {
         Some((_, "read")) => Request::Read,
         Some((_, "subscribe")) => Request::Subscribe,
+        Some((_, "secret")) => Request::Secret(Secret::default()),
         _ => {
             let command = text.split_once(" command ");
             let plain = command.map(|(channel, quoted)| format!("{channel} {quoted}"));
@@ -382,6 +383,7 @@ impl fmt::Display for Entry {
                 Request::Command(bytes) => {
                     write!(f, "> {channel} command \"{}\"", bytes.escape_ascii())
                 }
+                Request::Secret(_) => write!(f, "> {channel} secret"),
                 Request::Read => write!(f, "> {channel} read"),
                 Request::Subscribe => write!(f, "> {channel} subscribe"),
             },

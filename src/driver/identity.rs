@@ -133,6 +133,8 @@ pub struct Key {
     pub path: &'static [&'static str],
     /// What it means, in a sentence.
     pub meaning: &'static str,
+    /// What a recording has in place of its value, which is a secret.
+    pub stand_in: Option<&'static str>,
 }
 
 impl Key {

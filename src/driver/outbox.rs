@@ -62,6 +62,11 @@ impl<P> Outbox<P> {
 }
 
 impl<P: Copy + PartialEq> Outbox<P> {
+    /// Pauses this long after each request from now on.
+    pub fn space(&mut self, gap: Duration) {
+        self.gap = gap;
+    }
+
     /// Queues a request. Drops it if the queue is full: the board has not answered for a long time, and the link is
     /// about to be given up.
     pub fn push(&mut self, outgoing: Outgoing, part: P) {
@@ -83,7 +88,7 @@ impl<P: Copy + PartialEq> Outbox<P> {
         if quiet
             && matches!(
                 entry.outgoing.request,
-                Request::Write(_) | Request::Command(_)
+                Request::Write(_) | Request::Command(_) | Request::Secret(_)
             )
         {
             return None;

@@ -2,15 +2,17 @@
 
 /// Defines the struct `Settings` of a board: each key once, with its meaning, its type and its default.
 ///
-/// `write in ble: …` is a key of `ble = { … }`. Attributes of serde say how a value is read; by default its type does.
+/// `write in ble: …` is a key of `ble = { … }`; `key recorded as "…": …` is a secret. Attributes of serde say how a value is read; by default its type does.
 macro_rules! settings {
+    (@stand_in) => { None };
+    (@stand_in $stand_in:literal) => { Some($stand_in) };
     (
         $(#[doc = $about:literal])+
         pub struct Settings {
             $(
                 $(#[doc = $meaning:literal])+
                 $(#[serde($($serde:tt)+)])?
-                $key:ident $(in $table:ident)?: $type:ty = $default:expr,
+                $key:ident $(in $table:ident)? $(recorded as $stand_in:literal)?: $type:ty = $default:expr,
             )+
         }
     ) => {
@@ -31,6 +33,7 @@ macro_rules! settings {
                 $crate::driver::identity::Key {
                     path: &[$(stringify!($table),)? stringify!($key)],
                     meaning: concat!($($meaning),+).trim_ascii(),
+                    stand_in: $crate::driver::settings::settings!(@stand_in $($stand_in)?),
                 },
             )+];
         }

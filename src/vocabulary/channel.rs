@@ -22,10 +22,22 @@ pub enum Request {
     Write(Bytes),
     /// Send this on a characteristic without a response, where it takes that.
     Command(Bytes),
+    /// As [`Self::Command`], with bytes that are shown to no one.
+    Secret(Secret),
     /// Read the value; it arrives like any other message.
     Read,
     /// Have every new value sent from now on.
     Subscribe,
+}
+
+/// Bytes that neither the log nor a transcript shows: a key.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Secret(pub Bytes);
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret")
+    }
 }
 
 /// One thing to do on a link.
@@ -46,11 +58,11 @@ impl Outgoing {
         }
     }
 
-    /// The bytes it carries.
+    /// The bytes it carries, unless they are secret.
     pub fn bytes(&self) -> &[u8] {
         match &self.request {
             Request::Write(bytes) | Request::Command(bytes) => bytes,
-            Request::Read | Request::Subscribe => &[],
+            Request::Secret(_) | Request::Read | Request::Subscribe => &[],
         }
     }
 }

@@ -21,7 +21,7 @@ mod snapshot;
 pub use advice::{Advice, NEW_GAME, SET_UP, Words};
 pub use board_kind::BoardKind;
 pub use board_name::{BoardName, BoardNameError, MAX_BOARDS, MAX_NAME};
-pub use channel::{Channel, NoChannel, Outgoing, Reply, Request};
+pub use channel::{Channel, NoChannel, Outgoing, Reply, Request, Secret};
 pub use client_name::{ClientName, owner};
 pub use command::{ClientId, Command};
 pub use ending::{BoardResult, GameEnd, Judge, NoEnd, Reason};

@@ -3,9 +3,16 @@
 //! To accept a change after reading it: `boardbridge replay --transcript FILE`, with the file's own comments
 //! kept at its head.
 
-use std::{fs, path::Path};
+use std::{fs, path::Path, time::Duration};
 
-use boardbridge::{board::transcript::Transcript, cli::replay::replay};
+use boardbridge::{
+    board::{
+        settings::BoardConfig,
+        transcript::{Entry, Item, Transcript},
+    },
+    cli::replay::replay,
+    vocabulary::{Channel, Outgoing, Request, Secret},
+};
 
 fn without_comments(text: &str) -> String {
     let lines = text.lines().filter(|line| !line.starts_with('#'));
@@ -55,9 +62,27 @@ fn any_bytes_survive_the_way_into_a_transcript_and_back() {
     let text = format!("0.000 < serial \"{}\"\n", every.escape_ascii());
     let transcript: Transcript = text.parse().unwrap();
     assert_eq!(transcript.to_string(), text);
-    let boardbridge::board::transcript::Item::Received(_, bytes) = &transcript.entries[0].item
-    else {
+    let Item::Received(_, bytes) = &transcript.entries[0].item else {
         panic!("not received bytes");
     };
     assert_eq!(*bytes, every);
+}
+
+#[test]
+fn a_recording_names_neither_a_key_nor_the_bytes_that_carry_it() {
+    let given = "kind = \"dgt-pegasus\"\nkey = \"A1B2C3D4E5F6\"\nsettle = \"2s\"";
+    let board = BoardConfig::from_toml(given).unwrap();
+    let recorded = board.to_toml();
+    assert!(recorded.contains("key = \"000000000000\""), "{recorded}");
+    assert!(recorded.contains("settle = \"2s\""), "{recorded}");
+    let secret = Outgoing {
+        channel: Channel::Serial,
+        request: Request::Secret(Secret(vec![0xa1, 0xb2].into())),
+    };
+    let entry = Entry {
+        at: Duration::ZERO,
+        item: Item::Sent(secret),
+    };
+    assert_eq!(entry.to_string(), "0.000 > serial secret");
+    assert!(!format!("{entry:?}").contains("a1"), "{entry:?}");
 }

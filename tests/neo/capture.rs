@@ -50,7 +50,7 @@ fn written(entries: &[Entry]) -> Vec<(Duration, String)> {
     let writes = entries.iter().filter_map(|entry| match &entry.item {
         Item::Sent(outgoing) => match &outgoing.request {
             Request::Write(bytes) => Some((entry.at, String::from_utf8(bytes.to_vec()).unwrap())),
-            Request::Command(_) | Request::Read | Request::Subscribe => None,
+            Request::Command(_) | Request::Secret(_) | Request::Read | Request::Subscribe => None,
         },
         _ => None,
     });

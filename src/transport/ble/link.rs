@@ -18,7 +18,7 @@ use uuid::Uuid;
 use super::{BUS_GONE, CALL_WAIT, Hub, Lost, Radio};
 use crate::{
     transport::Incoming,
-    vocabulary::{Channel, Outgoing, Reply, Request},
+    vocabulary::{Channel, Outgoing, Reply, Request, Secret},
 };
 
 /// Requests that may wait. A driver makes one at a time.
@@ -221,9 +221,11 @@ async fn carry_out(
                 .write(&characteristic, bytes, WriteType::WithResponse)
                 .await
                 .map(|()| None),
-            Request::Command(bytes) => command(&peripheral, &characteristic, bytes)
-                .await
-                .map(|()| None),
+            Request::Command(bytes) | Request::Secret(Secret(bytes)) => {
+                command(&peripheral, &characteristic, bytes)
+                    .await
+                    .map(|()| None)
+            }
             Request::Read => peripheral.read(&characteristic).await.map(Some),
             Request::Subscribe => match peripheral.subscribe(&characteristic).await {
                 // BlueZ keeps subscriptions after a lost link.

@@ -24,7 +24,7 @@ use boardbridge::{
     driver::neo::{Neo as Driver, Promotion, Settings as DriverSettings},
     vocabulary::{
         Advice, BoardName, By, Channel, ClientId, Command, Event, GameEnd, Judge, LinkState,
-        Misplaced, Outgoing, Reply, Request, Snapshot,
+        Misplaced, Outgoing, Reply, Request, Secret, Snapshot,
     },
 };
 use proptest::prelude::*;
@@ -360,7 +360,7 @@ impl World {
         let text = match &first.outgoing.request {
             Request::Subscribe => "subscribe".to_owned(),
             Request::Read => "read".to_owned(),
-            Request::Write(bytes) | Request::Command(bytes) => {
+            Request::Write(bytes) | Request::Command(bytes) | Request::Secret(Secret(bytes)) => {
                 String::from_utf8(bytes.to_vec()).unwrap()
             }
         };
@@ -376,11 +376,11 @@ impl World {
                 Ok(value) => (Some(value), Reply::Done),
                 Err(_) => (None, refused),
             },
-            Request::Write(_) | Request::Command(_) if self.refuses > 0 => {
+            Request::Write(_) | Request::Command(_) | Request::Secret(_) if self.refuses > 0 => {
                 self.refuses -= 1;
                 (None, refused)
             }
-            Request::Write(bytes) | Request::Command(bytes) => {
+            Request::Write(bytes) | Request::Command(bytes) | Request::Secret(Secret(bytes)) => {
                 match self.neo.write(self.now, characteristic, bytes) {
                     Ok(()) => (None, Reply::Done),
                     Err(_) => (None, refused),

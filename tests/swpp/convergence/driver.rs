@@ -492,7 +492,7 @@ impl World {
                         assert_eq!(outgoing.channel, NOTIFY);
                         self.outcomes.push((self.now, NOTIFY, Reply::Done));
                     }
-                    Request::Read => panic!("{outgoing:?}"),
+                    Request::Secret(_) | Request::Read => panic!("{outgoing:?}"),
                 }
                 continue;
             }
