@@ -1,4 +1,4 @@
-//! Whatever a board of pieces says, and however requests end: the machine goes on.
+//! Whatever a board of pieces, or of squares without a motor, says, and however requests end: the machine goes on.
 #![no_main]
 
 use std::time::{Duration, Instant};
@@ -10,13 +10,14 @@ use boardbridge::{
 };
 
 /// Each kind with the channels on which it is heard.
-const BOARDS: [(&str, &[&str]); 2] = [
+const BOARDS: [(&str, &[&str]); 3] = [
     ("dgt", &["serial"]),
     ("chessnut", &["1b7e8262", "1b7e8273"]),
+    ("dgt-pegasus", &["6e400003"]),
 ];
 
-libfuzzer_sys::fuzz_target!(|input: (bool, Vec<(u8, u8, Vec<u8>)>)| {
-    let (kind, channels) = BOARDS[usize::from(input.0)];
+libfuzzer_sys::fuzz_target!(|input: (u8, Vec<(u8, u8, Vec<u8>)>)| {
+    let (kind, channels) = BOARDS[usize::from(input.0) % BOARDS.len()];
     let Ok(board) = BoardConfig::from_toml(&format!("kind = \"{kind}\"")) else {
         return;
     };

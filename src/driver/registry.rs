@@ -2,7 +2,7 @@
 
 #[cfg(test)]
 use super::toy;
-use super::{chessnut, citrine, dgt, identity::Identity, neo, swpp, ucb};
+use super::{chessnut, citrine, dgt, identity::Identity, neo, pegasus, swpp, ucb};
 
 /// The makes: one line each.
 pub static MAKES: &[&Identity] = &[
@@ -12,6 +12,7 @@ pub static MAKES: &[&Identity] = &[
     &swpp::IDENTITY,
     &chessnut::IDENTITY,
     &dgt::IDENTITY,
+    &pegasus::IDENTITY,
     #[cfg(test)]
     &toy::IDENTITY,
 ];

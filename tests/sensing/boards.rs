@@ -9,6 +9,7 @@ use simulators::{
     HandAction, chessnut, dgt,
     game::Game,
     gesture::{CaptureOrder, CastlingOrder, Style, Touch},
+    pegasus,
     pieces::{self, Order},
 };
 
@@ -43,6 +44,17 @@ fn chessnut(pieces: pieces::Settings) -> Table<chessnut::Chessnut> {
     Table::new(chessnut::Chessnut::new(settings), "")
 }
 
+/// Its key, as its simulator has it: `SIMKEY`.
+const KEY: &str = "key = \"53494D4B4559\"";
+
+fn pegasus(pieces: pieces::Settings) -> Table<pegasus::Pegasus> {
+    let settings = pegasus::Settings {
+        pieces,
+        ..pegasus::Settings::default()
+    };
+    Table::new(pegasus::Pegasus::new(settings), KEY)
+}
+
 fn tidily(m: UciMove) -> Order {
     Order::Do(HandAction::Move(m))
 }
@@ -63,6 +75,55 @@ fn whole_games_are_played_on_a_chessnut_board() {
     whole_games(chessnut);
 }
 
+#[test]
+fn whole_games_are_played_on_a_pegasus() {
+    whole_games(pegasus);
+}
+
+#[test]
+fn captures_count_on_a_pegasus_that_never_sees_their_squares_empty() {
+    for hand_has_white in [true, false] {
+        let settings = pegasus::Settings {
+            pieces: person(),
+            hides_captures: true,
+            ..pegasus::Settings::default()
+        };
+        let mut table = Table::new(pegasus::Pegasus::new(settings), KEY);
+        let moves =
+            "e2e4 d7d5 e4d5 d8d5 b1c3 d5d8 d2d4 g8f6 g1f3 c8g4 f1e2 g4f3 e2f3 b8c6 f3c6 b7c6";
+        table.plays(moves, hand_has_white, tidily);
+    }
+}
+
+/// Boards that show no squares, and what the player is told.
+#[test]
+fn a_pegasus_that_is_locked_or_not_calibrated_says_so_and_its_squares_are_no_position() {
+    let told = |settings: pegasus::Settings, keys: &str, words: &str| {
+        let mut table = Table::new(pegasus::Pegasus::new(settings), keys);
+        table.comes(words, |table| {
+            table.faults.iter().any(|why| why.contains(words))
+        });
+        assert!(!table.snapshot().sure);
+    };
+    let usual = pegasus::Settings::default;
+    told(usual(), "", "set `key`");
+    told(
+        usual(),
+        "key = \"00 11 22 33 44 55\"",
+        "does not accept the `key`",
+    );
+    let tells_no_key = pegasus::Settings {
+        tells_key: false,
+        ..usual()
+    };
+    told(tells_no_key, "key = \"001122334455\"", "stays locked");
+    let calibrated = pegasus::Settings {
+        calibrated: false,
+        ..usual()
+    };
+    told(calibrated, KEY, "is not calibrated");
+}
+
 fn turned<W: Wood>(table: impl Fn(pieces::Settings) -> Table<W>) {
     let mut table = table(pieces::Settings {
         turned: true,
@@ -75,6 +136,7 @@ fn turned<W: Wood>(table: impl Fn(pieces::Settings) -> Table<W>) {
 fn a_board_that_lies_the_other_way_round_is_played_on_as_it_lies() {
     turned(dgt);
     turned(chessnut);
+    turned(pegasus);
 }
 
 /// Every act of a game that is not a plain move, and every accident.
@@ -148,6 +210,7 @@ fn castling<W: Wood>(table: &Table<W>) -> shakmaty::Move {
 #[test]
 fn a_game_goes_on_through_take_backs_accidents_and_mistakes() {
     an_eventful_game(dgt);
+    an_eventful_game(pegasus);
     an_eventful_game(chessnut);
 }
 

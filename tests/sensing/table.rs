@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 use boardbridge::{
     board::{core::Core, settings::BoardConfig},
     chess::game::{Game, uci},
-    vocabulary::{BoardName, Channel, Event, Outgoing, Reply, Request, Snapshot},
+    vocabulary::{BoardName, Channel, Event, Outgoing, Reply, Request, Secret, Snapshot},
 };
 use rig::{cable::CORRECTION_WAIT, clock::Clocked, program::Program};
 use shakmaty::{Move, uci::UciMove};
 use simulators::{
-    Report, SimulatedBoard as _, chessnut, dgt,
+    Report, SimulatedBoard as _, chessnut, dgt, pegasus,
     peripheral::Peripheral as _,
     pieces::{Order, Pieces},
 };
@@ -75,52 +75,62 @@ impl Wood for dgt::Dgt {
     }
 }
 
-impl Wood for chessnut::Chessnut {
-    const KIND: &'static str = "chessnut";
-    fn linked(&mut self, now: Instant, up: bool) {
-        if up {
-            self.connected(now);
-        } else {
-            self.disconnected(now);
-        }
-    }
-    fn takes(&mut self, now: Instant, outgoing: &Outgoing) -> Option<Reply> {
-        let Channel::Gatt(characteristic) = outgoing.channel else {
-            panic!("a serial line on the air");
-        };
-        match &outgoing.request {
-            Request::Subscribe => self.subscribed(now, characteristic, true),
-            Request::Command(bytes) | Request::Write(bytes) => {
-                if self.write(now, characteristic, bytes).is_err() {
-                    return Some(Reply::Refused("the board refuses".to_owned()));
+/// A board on the radio.
+macro_rules! on_radio {
+    ($board:ty, $kind:literal) => {
+        impl Wood for $board {
+            const KIND: &'static str = $kind;
+            fn linked(&mut self, now: Instant, up: bool) {
+                if up {
+                    self.connected(now);
+                } else {
+                    self.disconnected(now);
                 }
             }
-            Request::Read => panic!("{outgoing:?}"),
+            fn takes(&mut self, now: Instant, outgoing: &Outgoing) -> Option<Reply> {
+                let Channel::Gatt(characteristic) = outgoing.channel else {
+                    panic!("a serial line on the air");
+                };
+                match &outgoing.request {
+                    Request::Subscribe => self.subscribed(now, characteristic, true),
+                    Request::Command(bytes)
+                    | Request::Write(bytes)
+                    | Request::Secret(Secret(bytes)) => {
+                        if self.write(now, characteristic, bytes).is_err() {
+                            return Some(Reply::Refused("the board refuses".to_owned()));
+                        }
+                    }
+                    Request::Read => panic!("{outgoing:?}"),
+                }
+                Some(Reply::Done)
+            }
+            fn says(&mut self) -> Option<(Channel, Vec<u8>)> {
+                let (characteristic, value) = self.poll_notify()?;
+                Some((Channel::Gatt(characteristic), value))
+            }
+            fn shows(&mut self) -> Option<Report> {
+                self.poll_report()
+            }
+            fn does(&mut self, now: Instant, order: Order) {
+                self.hand(now, order);
+            }
+            /// Its lamps show it.
+            fn hears(&mut self, _now: Instant, _m: Move) {}
+            fn pieces(&self) -> &Pieces {
+                self.pieces()
+            }
+            fn next(&self) -> Option<Instant> {
+                self.deadline()
+            }
+            fn passes(&mut self, now: Instant) {
+                self.timeout(now);
+            }
         }
-        Some(Reply::Done)
-    }
-    fn says(&mut self) -> Option<(Channel, Vec<u8>)> {
-        let (characteristic, value) = self.poll_notify()?;
-        Some((Channel::Gatt(characteristic), value))
-    }
-    fn shows(&mut self) -> Option<Report> {
-        self.poll_report()
-    }
-    fn does(&mut self, now: Instant, order: Order) {
-        self.hand(now, order);
-    }
-    /// Its lamps show it.
-    fn hears(&mut self, _now: Instant, _m: Move) {}
-    fn pieces(&self) -> &Pieces {
-        self.pieces()
-    }
-    fn next(&self) -> Option<Instant> {
-        self.deadline()
-    }
-    fn passes(&mut self, now: Instant) {
-        self.timeout(now);
-    }
+    };
 }
+
+on_radio!(chessnut::Chessnut, "chessnut");
+on_radio!(pegasus::Pegasus, "dgt-pegasus");
 
 /// See the module documentation.
 pub struct Table<W> {

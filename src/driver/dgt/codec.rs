@@ -8,7 +8,7 @@ use crate::text::frames::Cut;
 /// Its longest message that is read: 64 squares and the header. The stored changes, of which we ask none, are longer.
 pub const MAX_FRAME: usize = 67;
 /// Bytes of every message before its data.
-const HEADER: usize = 3;
+pub const HEADER: usize = 3;
 
 /// What a board is asked. Each is one byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,7 +103,7 @@ fn position(fields: &[u8]) -> Option<Board> {
 }
 
 /// A field is numbered from a8 to h8, then a7 and so on, with the connector on White's left.
-fn square(field: u8) -> Option<Square> {
+pub fn square(field: u8) -> Option<Square> {
     (field < 64).then(|| Square::new(u32::from(field)).flip_vertical())
 }
 
@@ -127,7 +127,7 @@ fn piece(code: u8) -> Option<Piece> {
 }
 
 /// What a board says of itself, if it is printable.
-fn printable(bytes: &[u8]) -> Option<String> {
+pub fn printable(bytes: &[u8]) -> Option<String> {
     let text = String::from_utf8(bytes.to_vec()).ok()?;
     text.bytes()
         .all(|byte| byte.is_ascii_graphic())

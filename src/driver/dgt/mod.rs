@@ -20,9 +20,10 @@ use std::{
 
 use shakmaty::Board;
 
+pub(super) use self::codec::{HEADER, MAX_FRAME, cut, printable as number_of, square};
 use self::{
     clock::Clock,
-    codec::{Ask, MAX_FRAME, Message},
+    codec::{Ask, Message},
 };
 pub use self::{
     identity::IDENTITY,
@@ -99,7 +100,7 @@ impl Dgt {
             letters,
             clock: Clock::default(),
             by_radio,
-            frames: Frames::new(MAX_FRAME, codec::cut),
+            frames: Frames::new(MAX_FRAME, cut),
             frame_ends: None,
             pacer: Pacer::default(),
             board: None,
