@@ -32,9 +32,10 @@ mod page {
     };
 
     use boardbridge::{
-        bus::pairings::{Clocks, Pairing, Player, Saying},
+        bus::pairings::{ClocksAt, Pairing, Player, Saying},
         config::Config,
         daemon::Daemon,
+        vocabulary::Clocks,
     };
     use shakmaty::{ByColor, Color};
 
@@ -59,13 +60,15 @@ mod page {
                 black: player("You", None),
             },
             hand: Some(Color::Black),
-            clocks: Some(Clocks {
-                left: ByColor {
-                    white: Duration::from_mins(10),
-                    black: Duration::from_secs(590),
+            clocks: Some(ClocksAt {
+                clocks: Clocks {
+                    left: ByColor {
+                        white: Duration::from_mins(10),
+                        black: Duration::from_secs(590),
+                    },
+                    runs: Some(Color::Black),
                 },
                 at: SystemTime::now(),
-                runs: Some(Color::Black),
             }),
             offer: Some(Saying::Draw),
             chat: vec!["Opponent: good luck".to_owned()],

@@ -13,6 +13,7 @@
 //! 0.060 @ refused f9664d70 WHY      the board refused it
 //! 1.300 * target 1 1 startpos       a front-end's command: client, number, game
 //! 1.300 * await 1 on
+//! 1.300 * clocks 1 300 298.5 white   seconds of White and Black, and whose clock runs
 //! 1.300 = {"event":"moved",…}       what happened, as `boardbridge watch --json` prints it
 //! 9.000 @ end                       nothing more; time runs to here
 //! ```
@@ -52,7 +53,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use shakmaty::{Role, uci::UciMove};
+use shakmaty::{ByColor, Color, Role, uci::UciMove};
 use thiserror::Error;
 use tracing::warn;
 
@@ -60,8 +61,8 @@ use crate::{
     chess::game::Game,
     system::{clock, private},
     vocabulary::{
-        BoardName, Channel, ClientId, ClientName, Command, Event, NoChannel, NoEnd, Outgoing,
-        Reply, Request, Secret,
+        BoardName, Channel, ClientId, ClientName, Clocks, Command, Event, NoChannel, NoEnd,
+        Outgoing, Reply, Request, Secret,
     },
 };
 
@@ -353,6 +354,13 @@ fn parse_command(text: &str) -> Result<Command, String> {
                 role.ok_or(format!("`{text}` is not the letter of a piece"))?
             },
         },
+        "clocks" => Command::Clocks {
+            client,
+            clocks: {
+                let rest: Vec<&str> = words.collect();
+                clocks(&rest)?
+            },
+        },
         "ended" => Command::Ended {
             client,
             end: {
@@ -366,6 +374,32 @@ fn parse_command(text: &str) -> Result<Command, String> {
         "lost" => Command::Lost { client },
         _ => return Err(format!("`{verb}` is not a front-end's command")),
     })
+}
+
+/// `off`, or what White and Black have left in seconds and which clock runs: `300 298.5 white`.
+fn clocks(words: &[&str]) -> Result<Option<Clocks>, String> {
+    let &[white, black, runs] = words else {
+        return match words {
+            ["off"] => Ok(None),
+            _ => Err("expected `off`, or clocks such as `300 298.5 white`".to_owned()),
+        };
+    };
+    let time = |word: &str| {
+        let seconds = word.parse().ok();
+        let time = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        time.ok_or(format!("`{word}` is not a number of seconds"))
+    };
+    let runs = match runs {
+        "white" => Some(Color::White),
+        "black" => Some(Color::Black),
+        "stopped" => None,
+        other => return Err(format!("`{other}` is not `white`, `black` or `stopped`")),
+    };
+    let left = ByColor {
+        white: time(white)?,
+        black: time(black)?,
+    };
+    Ok(Some(Clocks { left, runs }))
 }
 
 impl fmt::Display for Entry {

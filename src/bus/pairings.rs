@@ -21,7 +21,7 @@ use tokio::{
 
 use crate::{
     chess::game::Game,
-    vocabulary::{BoardName, ClientName, Snapshot},
+    vocabulary::{BoardName, ClientName, Clocks, Snapshot},
 };
 
 /// Sayings that may wait for one opponent: a person presses one button at a time.
@@ -96,15 +96,13 @@ pub struct Player {
     pub rating: Option<u32>,
 }
 
-/// The clocks.
+/// The clocks, and the moment at which they showed that.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Clocks {
-    /// What each side had left at that moment.
-    pub left: ByColor<Duration>,
+pub struct ClocksAt {
+    /// The clocks.
+    pub clocks: Clocks,
     /// The moment.
     pub at: SystemTime,
-    /// The clock that runs since then.
-    pub runs: Option<Color>,
 }
 
 /// Who plays whom, and the state of the game that the board does not have.
@@ -130,7 +128,7 @@ pub struct Pairing {
     pub site: Option<String>,
     /// The clocks, if there are any.
     #[serde(skip)]
-    pub clocks: Option<Clocks>,
+    pub clocks: Option<ClocksAt>,
     /// What each side had left after each of its moves, from the first ply, if that is known.
     pub clock_times: Vec<Option<Duration>>,
     /// What the opponent offers now: a draw, or to take back.

@@ -56,7 +56,8 @@ pub use self::profile::Profile;
 use crate::{
     chess::game::Game,
     vocabulary::{
-        Beginning, BoardKind, BoardResult, Channel, GameEnd, Misplaced, Outgoing, Reply, Reported,
+        Beginning, BoardKind, BoardResult, Channel, ClocksSince, GameEnd, Misplaced, Outgoing,
+        Reply, Reported,
     },
 };
 
@@ -129,6 +130,10 @@ pub enum DriverEvent {
     ListUnreadable,
     /// The board does not show its squares.
     NoPicture,
+    /// The player asks, by a key of the board, to take the last move back.
+    AsksTakeBack,
+    /// Something about the board has to be put right by the player, in words. It is not about its pieces.
+    Trouble(&'static str),
     /// The board says the game is over.
     Ended(BoardResult),
     /// The placement of the pieces is unknown.
@@ -242,6 +247,9 @@ pub trait Driver: Send {
     fn knows_of(&self, _beginning: Beginning) -> bool {
         true
     }
+
+    /// The clocks of the game, for boards that can show them; called again and again. `None`: it has none.
+    fn clocks(&mut self, _now: Instant, _clocks: Option<ClocksSince>) {}
 
     /// A front-end reports how its game ended, for boards that can show it.
     fn game_ended(&mut self, _now: Instant, _end: GameEnd) {}

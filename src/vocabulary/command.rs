@@ -3,9 +3,9 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use shakmaty::{Role, uci::UciMove};
+use shakmaty::{Color, Role, uci::UciMove};
 
-use super::{client_name::ClientName, ending::GameEnd, opponent::Occasion};
+use super::{client_name::ClientName, clocks::Clocks, ending::GameEnd, opponent::Occasion};
 use crate::chess::game::Game;
 
 /// A client of one of the front-ends, unique while the daemon runs, and after a restart among those it has kept.
@@ -81,6 +81,13 @@ pub enum Command {
         /// The piece.
         role: Role,
     },
+    /// The clocks of the client's game now, for boards that can show them; `None` if it has none.
+    Clocks {
+        /// The client.
+        client: ClientId,
+        /// The clocks.
+        clocks: Option<Clocks>,
+    },
     /// The client is disconnected and may come back under this number, or is back. Meanwhile it keeps the board until another
     /// client wants it.
     Away {
@@ -127,6 +134,7 @@ impl Command {
             | Self::NewGame { client }
             | Self::Ready { client }
             | Self::Promotion { client, .. }
+            | Self::Clocks { client, .. }
             | Self::Away { client, .. }
             | Self::Yield { client }
             | Self::Ended { client, .. }
@@ -167,6 +175,23 @@ impl fmt::Display for Command {
             Self::NewGame { client } => write!(f, "new-game {client}"),
             Self::Ready { client } => write!(f, "ready {client}"),
             Self::Promotion { client, role } => write!(f, "promotion {client} {}", role.char()),
+            Self::Clocks {
+                client,
+                clocks: Some(clocks),
+            } => {
+                let [white, black] =
+                    [clocks.left.white, clocks.left.black].map(|d| d.as_secs_f64());
+                let runs = match clocks.runs {
+                    Some(Color::White) => "white",
+                    Some(Color::Black) => "black",
+                    None => "stopped",
+                };
+                write!(f, "clocks {client} {white} {black} {runs}")
+            }
+            Self::Clocks {
+                client,
+                clocks: None,
+            } => write!(f, "clocks {client} off"),
             Self::Away { client, on } => {
                 write!(f, "away {client} {}", if *on { "on" } else { "off" })
             }

@@ -107,6 +107,8 @@ pub enum Event {
     },
     /// What was wrong has been put right.
     Mended,
+    /// The player asks, by a key of the board, to take the last move back.
+    AsksTakeBack,
     /// The board reports that the game is over.
     Result {
         /// The result.
@@ -253,6 +255,7 @@ impl fmt::Display for Event {
             Self::Executed { uci } => write!(f, "{uci} executed"),
             Self::Mistake { text } => f.write_str(text),
             Self::Mended => f.write_str("the pieces are in place again"),
+            Self::AsksTakeBack => f.write_str("the player asks to take the last move back"),
             Self::Result { result } => write!(f, "the board says: {result}"),
             Self::Ended { end, .. } => write!(f, "the game is over: {end}"),
             Self::Players { have, wait } => players(f, have, wait),

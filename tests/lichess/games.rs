@@ -6,7 +6,7 @@ use boardbridge::{
     chess::game::{Game, uci},
     cli::call,
     front_end::lichess::session::PAUSE,
-    vocabulary::{BoardName, GameEnd, Reason, Snapshot},
+    vocabulary::{BoardName, Event, GameEnd, Reason, Snapshot},
 };
 use serde_json::json;
 use shakmaty::{CastlingMode, Color, Move, Position};
@@ -338,8 +338,8 @@ async fn offers_are_shown_and_answered_by_buttons() {
             let left = pairing
                 .clocks
                 .as_ref()
-                .map(|clocks| clocks.left.white.as_secs());
-            left == Some(896) && pairing.clocks.as_ref().unwrap().runs == Some(Color::White)
+                .map(|shown| shown.clocks.left.white.as_secs());
+            left == Some(896) && pairing.clocks.as_ref().unwrap().clocks.runs == Some(Color::White)
         })
         .await;
     table.lichess.proposes_take_back();
@@ -353,7 +353,9 @@ async fn offers_are_shown_and_answered_by_buttons() {
     table
         .pairs(|pairing| pairing.offer == Some(Saying::TakeBack))
         .await;
-    table.says(Saying::TakeBack).await;
+    // By a button of the board.
+    let bus = table.house.daemon.bus();
+    bus.tell(Some(&table.board), Event::AsksTakeBack);
     table
         .house
         .until("board", |state| {

@@ -387,6 +387,24 @@ fn a_move_that_lichess_has_not_heard_of_is_taken_back_by_the_hand_alone() {
 }
 
 #[test]
+fn the_board_is_told_the_clocks_with_every_move() {
+    let told = |rig: &Rig| {
+        let mut told = rig.commands.iter().rev();
+        let clocks = told.find(|command| matches!(command, Command::Clocks { .. }));
+        clocks.map(ToString::to_string)
+    };
+    let mut rig = Rig::playing("e2e4");
+    // No clock runs before both have moved.
+    assert_eq!(told(&rig).as_deref(), Some("clocks 7 900 900 stopped"));
+    rig.state("e2e4 e7e5");
+    assert_eq!(told(&rig).as_deref(), Some("clocks 7 9 9 white"));
+    rig.line(
+        r#"{"type":"gameState","moves":"e2e4 e7e5","wtime":7500,"btime":9000,"status":"resign","winner":"black"}"#,
+    );
+    assert_eq!(told(&rig).as_deref(), Some("clocks 7 7.5 9 stopped"));
+}
+
+#[test]
 fn a_hand_that_takes_back_asks_once_until_the_pieces_are_put_back() {
     let moves = "e2e4 e7e5";
     let mut rig = Rig::playing(moves);
@@ -746,7 +764,8 @@ fn every_end_is_told_as_lichess_has_it_and_no_winner_is_guessed() {
         assert_eq!(ends(&rig), [wanted], "{status}{winner}");
         assert!(rig.is_told(words), "{status}{winner}: {:?}", rig.notices);
         let pairing = rig.session.pairing().unwrap();
-        assert_eq!(pairing.clocks.as_ref().unwrap().runs, None, "{status}");
+        let shown = pairing.clocks.as_ref().unwrap();
+        assert_eq!(shown.clocks.runs, None, "{status}");
         assert_eq!(rig.session.game_stream(), None);
     }
 }

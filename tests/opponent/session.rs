@@ -179,6 +179,22 @@ fn a_move_for_the_engine_is_refused() {
 }
 
 #[test]
+fn a_button_of_the_board_takes_the_hands_last_move_back() {
+    let mut rig = Rig::new(Some(Hand::White));
+    rig.holds("e2e4");
+    rig.replies("e7e5");
+    let board = rig.board("e2e4 e7e5");
+    let pressed = [Event::AsksTakeBack];
+    rig.session.snapshot(rig.now, &pressed, &board);
+    assert_eq!(rig.moves(), "");
+    // There is nothing left to take back.
+    rig.asked();
+    let board = rig.board("");
+    rig.session.snapshot(rig.now, &pressed, &board);
+    assert_eq!(rig.moves(), "");
+}
+
+#[test]
 fn an_answer_to_an_older_position_is_not_played() {
     let mut rig = Rig::new(Some(Hand::White));
     rig.holds("e2e4");

@@ -9,13 +9,13 @@ use std::{
 use boardbridge::{
     bus::{
         BoardHandle, Bus, Publisher,
-        pairings::{Clocks, Entry, Pairing, Player, Saying},
+        pairings::{ClocksAt, Entry, Pairing, Player, Saying},
     },
     front_end::{
         pgn_text::clock,
         web::{self, Control},
     },
-    vocabulary::{BoardName, By, ClientId, ClientPlace, Event, Snapshot},
+    vocabulary::{BoardName, By, ClientId, ClientPlace, Clocks, Event, Snapshot},
 };
 use jiff::tz::TimeZone;
 use serde_json::Value;
@@ -137,13 +137,15 @@ fn pairing(can: &[Saying]) -> Pairing {
         hand: Some(Color::White),
         event: Some("Casual game".to_owned()),
         site: Some("https://lichess.org/abcdefgh".to_owned()),
-        clocks: Some(Clocks {
-            left: ByColor {
-                white: Duration::from_secs(598),
-                black: Duration::from_secs(600),
+        clocks: Some(ClocksAt {
+            clocks: Clocks {
+                left: ByColor {
+                    white: Duration::from_secs(598),
+                    black: Duration::from_secs(600),
+                },
+                runs: Some(Color::Black),
             },
             at: SystemTime::now(),
-            runs: Some(Color::Black),
         }),
         clock_times: vec![Some(Duration::from_secs(598))],
         can: can.to_vec(),

@@ -10,7 +10,7 @@ use boardbridge::{
     bus::{
         BoardHandle, Bus, News, Publisher,
         clients::{Client, ClientKind},
-        pairings::{Clocks, Pairing, Player, Saying},
+        pairings::{ClocksAt, Pairing, Player, Saying},
     },
     chess::{game::Game, guidance::Action},
     cli::watch::text::Text,
@@ -20,7 +20,7 @@ use boardbridge::{
         objects::lines::{Present, closed_line, event_line, lagged_line, pairing_line},
     },
     vocabulary::{
-        Advice, BoardName, BoardResult, By, ClientId, ClientPlace, Event, GameEnd, Judge,
+        Advice, BoardName, BoardResult, By, ClientId, ClientPlace, Clocks, Event, GameEnd, Judge,
         LinkState, Opponent, Reason, Snapshot,
     },
 };
@@ -119,13 +119,15 @@ fn pairing() -> Pairing {
         event: Some("Rated rapid game".to_owned()),
         began: None,
         site: Some("https://lichess.org/abcdefgh".to_owned()),
-        clocks: Some(Clocks {
-            left: ByColor {
-                white: Duration::from_secs(890),
-                black: Duration::from_millis(899_500),
+        clocks: Some(ClocksAt {
+            clocks: Clocks {
+                left: ByColor {
+                    white: Duration::from_secs(890),
+                    black: Duration::from_millis(899_500),
+                },
+                runs: Some(Color::Black),
             },
             at: SystemTime::UNIX_EPOCH,
-            runs: Some(Color::Black),
         }),
         clock_times: vec![Some(Duration::from_secs(900)), None],
         offer: Some(Saying::Draw),
@@ -184,6 +186,7 @@ fn every_event() -> Vec<Event> {
         Event::Executed { uci },
         Event::Mistake { text: text() },
         Event::Mended,
+        Event::AsksTakeBack,
         Event::Result {
             result: BoardResult::BoardResigns,
         },
@@ -226,6 +229,7 @@ fn is_among_them(event: &Event) {
         | Event::Executed { .. }
         | Event::Mistake { .. }
         | Event::Mended
+        | Event::AsksTakeBack
         | Event::Result { .. }
         | Event::Ended { .. }
         | Event::Players { .. }
@@ -474,6 +478,7 @@ the WhitePawn app (serial /dev/ttyGS0): cannot connect: there is no /dev/ttyGS0:
 08:53:18  neo      put right: put the white queen on d1, then take the piece off e5
 08:53:19  citrine  e7e4 cannot be played here: please put it back
 08:53:20  citrine  the pieces are in place again
+08:53:20  dgt      the player asks to take the last move back
 08:53:21  -        127.0.0.1:50114: connected
 08:53:22  ucb      127.0.0.1:50114: chose this board
 08:53:23  citrine  the board is with 127.0.0.1:50112; waiting for it: the WhitePawn app (tcp 127.0.0.1:9690)

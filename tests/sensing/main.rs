@@ -12,6 +12,7 @@ mod allocations;
 mod blitz;
 mod bluetooth;
 mod boards;
+mod clock;
 mod guidance;
 mod hand;
 mod pieces;

@@ -138,7 +138,7 @@ pub struct Table<W> {
     began: Instant,
     pub core: Core,
     pub wood: W,
-    program: Program,
+    pub program: Program,
     /// The game that the program has.
     pub game: Game,
     keys: String,

@@ -403,6 +403,28 @@ fn a_take_back_by_hand_while_the_program_thinks_is_told_in_its_next_search_too()
 }
 
 #[test]
+fn the_board_is_told_the_clocks_of_a_game_and_that_there_are_none() {
+    let mut session = GuiConversation::new(CLIENT, LABEL.into(), vec![name("ucb")]);
+    for line in [
+        "position startpos moves e2e4",
+        "go wtime 60000 btime 61500 winc 1000 binc 1000",
+        "stop",
+        "go ponder wtime 60000 btime 60000",
+        "stop",
+        "go movetime 1000",
+    ] {
+        session.line(line, Instant::now());
+    }
+    let actions = std::iter::from_fn(|| session.poll_action());
+    let asked = actions.filter_map(|action| match action {
+        session::Action::Ask(command @ Command::Clocks { .. }) => Some(command.to_string()),
+        _ => None,
+    });
+    let asked: Vec<String> = asked.collect();
+    assert_eq!(asked, ["clocks 7 60 61.5 black", "clocks 7 off"]);
+}
+
+#[test]
 fn what_the_gui_plays_is_what_it_was_last_shown() {
     let mut desk = Desk::new();
     desk.says("stop");

@@ -93,6 +93,8 @@ const ERROR: u8 = 0x40;
 const WRONG_MODE: u8 = 0x90;
 /// A button was pressed.
 const BUTTON: u8 = 0x88;
+/// The clock is in another mode.
+const MODE: u8 = 0x8A;
 
 /// A clock.
 #[derive(Debug)]
@@ -122,6 +124,22 @@ impl Clock {
 
     pub(super) fn runs(&self) -> bool {
         self.runs.is_some()
+    }
+
+    /// What the clock counts: left and right in seconds, and the side that runs.
+    pub(super) fn counts(&self) -> (u32, u32, Option<Side>) {
+        (self.left, self.right, self.runs)
+    }
+
+    /// The person puts it into a mode in which a program may set it, or not. Returns what it says of that.
+    pub(super) fn set_mode(&mut self, settable: bool) -> Ack {
+        self.settings.settable = settable;
+        let mode = match (settable, self.settings.kind) {
+            (false, _) => 1,
+            (true, Kind::Dgt3000) => 25,
+            (true, Kind::Xl | Kind::Revelation) => 23,
+        };
+        [GOOD, MODE, 0, mode]
     }
 
     /// What the clock shows instead of its times.

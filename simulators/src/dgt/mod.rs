@@ -27,7 +27,7 @@ use shakmaty::{Move, Square};
 
 pub use self::settings::{Model, Settings};
 use self::{
-    clock::{Ack, Button, Clock},
+    clock::{Ack, Button, Clock, Side},
     command::{Command, Commands},
     field::FIELDS,
     scan::Scan,
@@ -181,6 +181,28 @@ impl Dgt {
         if self.mode == Mode::Nice {
             self.say_times();
         }
+    }
+
+    /// The person puts the clock into the mode in which a program may set it, or into another one.
+    pub fn set_clock_mode(&mut self, now: Instant, settable: bool) {
+        self.timeout(now);
+        if let Some(clock) = &mut self.clock {
+            let said = clock.set_mode(settable);
+            if self.mode.has_clock() {
+                self.acknowledge(now, said);
+            }
+        }
+    }
+
+    /// What the clock counts: left and right in seconds, and the side that runs.
+    pub fn clock_counts(&self) -> Option<(u32, u32, Option<Side>)> {
+        self.clock.as_ref().map(Clock::counts)
+    }
+
+    /// The squares whose lamps are lit, as the board numbers them.
+    pub fn lamps(&self) -> Vec<Square> {
+        let lit = self.lamps.iter();
+        lit.filter_map(|field| field::square(*field)).collect()
     }
 
     /// What the clock shows instead of its times.

@@ -461,6 +461,58 @@ fn a_clock_that_may_not_be_set_says_so() {
 }
 
 #[test]
+fn a_clock_tells_that_its_mode_was_changed_and_can_be_set_then() {
+    let mut settings = with_clock();
+    settings.clock = Some(clock::Settings {
+        settable: false,
+        ..clock::Settings::default()
+    });
+    let mut rig = Rig::new(settings);
+    rig.ask(&[0x4B]);
+    rig.dgt.set_clock_mode(rig.now, true);
+    let heard = rig.run(2000);
+    assert_eq!(ack(&heard[0]), Some([0x10, 0x8A, 0, 25]));
+    rig.dgt
+        .received(rig.now, &[0x2B, 0x0A, 3, 0x0A, 0, 5, 0, 0, 4, 59, 2, 0]);
+    rig.run(500);
+    assert_eq!(rig.dgt.clock_counts(), Some((300, 299, Some(Side::Right))));
+}
+
+#[test]
+fn an_acknowledgement_is_repeated_for_about_a_second_while_the_clock_runs() {
+    let mut rig = Rig::new(with_clock());
+    rig.ask(&[0x4B]);
+    rig.dgt
+        .received(rig.now, &[0x2B, 0x0A, 3, 0x0A, 0, 5, 0, 0, 5, 0, 1, 0]);
+    let heard = rig.run(4000);
+    let acks = heard.iter().filter_map(|message| ack(message));
+    assert_eq!(acks.collect::<Vec<_>>(), [[0x10, 0x0A, 0, 0]; 2]);
+}
+
+#[test]
+fn a_revelation_shows_eleven_characters_and_knows_no_other_text() {
+    let mut rig = Rig::new(Settings {
+        model: Model::Revelation,
+        clock: Some(clock::Settings {
+            kind: clock::Kind::Revelation,
+            ..clock::Settings::default()
+        }),
+        ..Settings::default()
+    });
+    rig.ask(&[0x4B]);
+    let mut message = vec![0x2B, 0x0F, 3, 0x0D];
+    message.extend(b"e2-e4 white");
+    message.extend([3, 0]);
+    rig.dgt.received(rig.now, &message);
+    let heard = rig.run(2000);
+    assert_eq!(ack(&heard[0]), Some([0x10, 0x0D, 0, 0]));
+    assert_eq!(rig.dgt.clock_text(), "e2-e4 white");
+    rig.dgt.received(rig.now, &text(*b"e2-e4   "));
+    let heard = rig.run(2000);
+    assert_eq!(ack(&heard[0]), Some([0x40, 0x0C, 0, 0]));
+}
+
+#[test]
 fn the_segments_of_an_xl_are_read_as_text() {
     let mut rig = Rig::new(Settings {
         clock: Some(clock::Settings {

@@ -8,7 +8,7 @@ use shakmaty::Role;
 use super::{AWAY, IDLE, LOOKS_ON, OVER, answers::Answer};
 use crate::{
     chess::game::Game,
-    vocabulary::{ClientId, ClientName, Occasion},
+    vocabulary::{ClientId, ClientName, ClocksSince, Occasion},
 };
 
 /// Whether a client has the board, and what it does there.
@@ -116,6 +116,9 @@ pub struct Claim {
     pub(super) begins: bool,
     #[serde(default)]
     pub(super) answer: Answer,
+    /// The clocks of its game.
+    #[serde(skip)]
+    pub(super) clocks: Option<ClocksSince>,
     /// What a pawn becomes where the board cannot tell.
     #[serde(with = "role")]
     pub(super) promotion: Role,

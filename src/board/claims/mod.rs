@@ -55,7 +55,7 @@ pub use self::{answers::MOVES_BEFORE, claim::Claim};
 use crate::{
     board::held_game::Held,
     chess::game::Game,
-    vocabulary::{ClientId, ClientName, Occasion},
+    vocabulary::{ClientId, ClientName, Clocks, ClocksSince, Occasion},
 };
 
 /// Clients that may follow one board at once; further ones are told that it is taken. More than the UCI server lets in.
@@ -250,6 +250,7 @@ impl Claims {
                 rest: Rest::Stirs,
                 begins,
                 answer,
+                clocks: None,
                 promotion: Role::Queen,
             });
         } else {
@@ -352,6 +353,34 @@ impl Claims {
         if let Some(claim) = self.get(client) {
             claim.promotion = role;
         }
+    }
+
+    /// The clocks of a client's game are these now.
+    pub fn set_clocks(&mut self, now: Instant, client: ClientId, clocks: Option<Clocks>) {
+        if let Some(claim) = self.get(client) {
+            claim.clocks = clocks.map(|clocks| ClocksSince { clocks, since: now });
+        }
+    }
+
+    /// A client has taken the hand's move: the other side's clock runs from now on. `true` if the clocks run. What the hand gets for
+    /// its move comes with the client's next clocks.
+    pub fn press_clock(&mut self, now: Instant, client: ClientId) -> bool {
+        let running = self.get(client).and_then(|claim| claim.clocks.as_mut());
+        let Some(shown) = running.filter(|shown| shown.clocks.runs.is_some()) else {
+            return false;
+        };
+        let clocks = shown.at(now);
+        let runs = clocks.runs.map(|runs| !runs);
+        *shown = ClocksSince {
+            clocks: Clocks { runs, ..clocks },
+            since: now,
+        };
+        true
+    }
+
+    /// The clocks of the game on the board, as its client knows them.
+    pub fn clocks(&self) -> Option<ClocksSince> {
+        self.holders().find_map(|claim| claim.clocks)
     }
 
     /// A client leaves. `true` if the board's target changed.

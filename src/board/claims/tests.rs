@@ -1,6 +1,7 @@
 //! The rules, one by one.
 
 use proptest::prelude::*;
+use shakmaty::{ByColor, Color};
 
 use super::*;
 
@@ -35,6 +36,33 @@ fn two_clients_of_one_game_share_the_board() {
     claims.set_awaiting(BLACK, true, &Held::default());
     assert!(state(&mut claims, WHITE, "d2d4"), "it came first");
     assert!(!claims.has(BLACK), "its game is left");
+}
+
+#[test]
+fn the_clocks_on_the_board_are_those_of_the_client_that_has_it() {
+    let seconds = |white, black, runs| Clocks {
+        left: ByColor { white, black }.map(Duration::from_secs),
+        runs: Some(runs),
+    };
+    let now = Instant::now();
+    let mut claims = Claims::default();
+    state(&mut claims, WHITE, "");
+    claims.set_awaiting(WHITE, true, &Held::default());
+    claims.set_clocks(now, WHITE, Some(seconds(60, 50, Color::White)));
+    state(&mut claims, BLACK, "d2d4");
+    claims.set_clocks(now, BLACK, Some(seconds(9, 9, Color::Black)));
+    // The hand's move is taken after ten seconds: the other side's clock runs.
+    let taken = now + Duration::from_secs(10);
+    assert!(claims.press_clock(taken, WHITE));
+    let shown = claims.clocks().unwrap();
+    let later = taken + Duration::from_secs(5);
+    assert_eq!(shown.at(later), seconds(50, 45, Color::Black));
+    claims.release(WHITE);
+    claims.set_awaiting(BLACK, true, &Held::default());
+    let shown = claims.clocks().unwrap();
+    assert_eq!(shown.clocks, seconds(9, 9, Color::Black));
+    claims.release(BLACK);
+    assert_eq!(claims.clocks(), None);
 }
 
 #[test]

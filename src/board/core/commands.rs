@@ -36,12 +36,21 @@ impl Core {
 
     /// `false` if it changes nothing. A client that has taken its answer only lets other clients have the board.
     fn absorb_command(&mut self, now: Instant, command: Command) -> bool {
+        let mut pressed = false;
         let is_taken = match command {
             Command::Answered {
                 client,
                 number,
                 answer,
-            } => (self.claims).take(client, number, answer, &self.held),
+            } => {
+                pressed = self.claims.press_clock(now, client);
+                (self.claims).take(client, number, answer, &self.held)
+            }
+            Command::Clocks { client, clocks } => {
+                // They say nothing about the game.
+                self.claims.set_clocks(now, client, clocks);
+                return true;
+            }
             _ => false,
         };
         if is_taken {
@@ -49,7 +58,7 @@ impl Core {
             if waited_for {
                 self.admit_waiting();
             }
-            return waited_for;
+            return waited_for || pressed;
         }
         self.published.changed();
         self.release_absent(now);
@@ -77,6 +86,7 @@ impl Core {
             Command::Ready { client } if self.claims.has(client) => self.pressed(now),
             Command::Ready { .. } => {}
             Command::Promotion { client, role } => self.claims.set_promotion(client, role),
+            Command::Clocks { .. } => {}
             Command::Away { client, on } => self.is_away(client, on),
             Command::Yield { client } => {
                 self.claims.make_way(client);

@@ -80,6 +80,8 @@ impl Core {
             self.published.changed();
         }
         self.waits.pass(now);
+        // Before a move is shown: a clock shows one thing after the other.
+        self.driver.clocks(now, self.claims.clocks());
         if self.claims.ends() {
             // The last move of its game may never be shown.
             self.admit_waiting();

@@ -50,6 +50,10 @@ impl Core {
             DriverEvent::NoList => self.not_listed(now),
             DriverEvent::ListUnreadable => self.list_unreadable(now),
             DriverEvent::NoPicture => self.not_placed(),
+            DriverEvent::AsksTakeBack => self.event(Event::AsksTakeBack),
+            DriverEvent::Trouble(text) => self.event(Event::Mistake {
+                text: text.to_owned(),
+            }),
             DriverEvent::Ended(result) => self.board_ended(result),
             DriverEvent::Unplaced => self.lost(),
             DriverEvent::Misplaced(misplaced) => self.misplaced(now, misplaced),

@@ -1,78 +1,31 @@
-//! The clock beside a DGT board: it shows the move that the player has to make for the program. Source: `PROTOCOL.md`.
+//! The clock beside a DGT board: it shows the move that the player has to make for the program, and the times of a game that has
+//! them. Source: `PROTOCOL.md`.
 
 use std::time::{Duration, Instant};
 
-use super::segments::segments;
-use crate::driver::sensor::Shown;
+use super::{
+    segments::segments,
+    settings::Model,
+    tick::{Button, Tick},
+};
+use crate::driver::sensor::{Shown, Side, Times};
 
 /// A message is sent again when it was not acknowledged for this long, a few times (picochess).
 const ACK_WAIT: Duration = Duration::from_secs(2);
 /// How often a message is sent at most.
 const TRIES: u8 = 3;
+/// For so long after an acknowledgement further messages may repeat it (notes: about 1 s).
+const REPEATS: Duration = Duration::from_millis(1500);
+/// The most that a clock shows, in seconds: 9:59:59.
+const MOST: u64 = 9 * 3600 + 59 * 60 + 59;
 
-/// What came of a clock in a message about it.
+/// What the player did at the clock, or should know about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tick {
-    /// No clock is connected.
-    Absent,
-    /// The clock has taken, or refused, this command.
-    Acknowledged {
-        /// Which one.
-        command: u8,
-        /// Whether it was understood.
-        good: bool,
-        /// What it answers, to the question for its version.
-        answer: u8,
-    },
+pub enum Heard {
     /// This button was pressed.
     Button(Button),
-    /// Its times.
-    Times,
-    /// Nothing at all: such messages occur.
-    Nothing,
-}
-
-/// The buttons that mean something to us.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Button {
-    /// OK.
-    Ok,
-    /// Another one.
-    Other,
-}
-
-/// Reads the data of a message about the clock. `None`: it is not whole.
-pub fn read(data: &[u8]) -> Option<Tick> {
-    let &[b3, b4, b5, b6, b7, b8, status] = data else {
-        return None;
-    };
-    if data.iter().all(|byte| *byte == 0) {
-        return Some(Tick::Nothing);
-    }
-    if b3 & 0x0f != 0x0a && b6 & 0x0f != 0x0a {
-        return Some(if status & 0x20 != 0 {
-            Tick::Absent
-        } else {
-            Tick::Times
-        });
-    }
-    // Bit 7 of each byte travels in the flags of the hours.
-    let [ack0, ack1, ack2, ack3] = [
-        b4 & 0x7f | b6 << 3 & 0x80,
-        b5 & 0x7f | b6 << 2 & 0x80,
-        b7 & 0x7f | b3 << 3 & 0x80,
-        b8 & 0x7f | b3 << 2 & 0x80,
-    ];
-    Some(match ack1 {
-        command @ 0..0x80 => Tick::Acknowledged {
-            command,
-            good: ack0 == 0x10,
-            answer: ack2,
-        },
-        0x88 if ack3 == 0x35 => Tick::Button(Button::Ok),
-        0x88 => Tick::Button(Button::Other),
-        _ => Tick::Nothing,
-    })
+    /// The clock cannot be set in the mode that it is in.
+    WrongMode,
 }
 
 /// The makes of clock, by what they can show.
@@ -82,36 +35,57 @@ enum Kind {
     Segments,
     /// Eight characters: the DGT 3000.
     Text,
+    /// Eleven characters: the display of a Revelation II.
+    LongText,
 }
 
 /// A message to the clock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Told {
     Version,
+    Times(Times),
     Shown(Shown),
     Nothing,
 }
 
 impl Told {
     const VERSION: u8 = 0x09;
+    const SET_AND_RUN: u8 = 0x0a;
     const END: u8 = 0x03;
     const SEGMENTS: u8 = 0x01;
     const TEXT: u8 = 0x0c;
+    const LONG_TEXT: u8 = 0x0d;
 
     fn command(&self, kind: Option<Kind>) -> u8 {
         match (self, kind) {
             (Self::Version, _) => Self::VERSION,
+            (Self::Times(_), _) => Self::SET_AND_RUN,
             (Self::Nothing, _) => Self::END,
             (Self::Shown(_), Some(Kind::Segments)) => Self::SEGMENTS,
+            (Self::Shown(_), Some(Kind::LongText)) => Self::LONG_TEXT,
             (Self::Shown(_), _) => Self::TEXT,
         }
     }
 
     /// `2B`, the number of bytes after it, `03`, the command, its data, `00`.
-    fn message(&self, kind: Option<Kind>) -> Vec<u8> {
+    fn message(&self, now: Instant, kind: Option<Kind>) -> Vec<u8> {
         const BEEP: u8 = 0x03;
-        let data = match (self, kind) {
+        let text = |shown: &Shown, width: usize| {
+            let text = format!("{:<width$}", shown.san);
+            text.bytes().take(width).chain([BEEP]).collect()
+        };
+        let data: Vec<u8> = match (self, kind) {
             (Self::Version | Self::Nothing, _) => Vec::new(),
+            (Self::Times(times), _) => {
+                let times = times.at(now);
+                let runs = match times.runs {
+                    Some(Side::Left) => 0x01,
+                    Some(Side::Right) => 0x02,
+                    None => 0x04,
+                };
+                let sides = [times.left, times.right].into_iter().flat_map(digits);
+                sides.chain([runs]).collect()
+            }
             (Self::Shown(shown), Some(Kind::Segments)) => {
                 // Segments do not tell a bishop from a b-pawn.
                 let shown = segments(&shown.squares);
@@ -119,10 +93,8 @@ impl Told {
                 // No icons.
                 in_order.into_iter().chain([0, BEEP]).collect()
             }
-            (Self::Shown(shown), _) => {
-                let text = format!("{:<8}", shown.san);
-                text.bytes().take(8).chain([BEEP]).collect()
-            }
+            (Self::Shown(shown), Some(Kind::LongText)) => text(shown, 11),
+            (Self::Shown(shown), _) => text(shown, 8),
         };
         let size = u8::try_from(data.len() + 3).unwrap_or_default();
         let mut message = vec![0x2b, size, 0x03, self.command(kind)];
@@ -132,37 +104,98 @@ impl Told {
     }
 }
 
+/// Hours, minutes and seconds. A side that has begun its last second still has it.
+fn digits(time: Duration) -> [u8; 3] {
+    let seconds = time.as_secs() + u64::from(time.subsec_nanos() > 0);
+    let seconds = seconds.min(MOST);
+    [seconds / 3600, seconds / 60 % 60, seconds % 60].map(|n| u8::try_from(n).unwrap_or_default())
+}
+
 /// What is shown on the clock, and what is on the way to it.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Clock {
+    model: Model,
     kind: Option<Kind>,
     /// No clock answers.
     absent: bool,
+    /// The clock is in a mode in which it cannot be set.
+    wrong_mode: bool,
     wanted: Option<Shown>,
     shown: Option<Shown>,
+    /// The times that it should have, and those that it was given.
+    times: Option<Times>,
+    set: Option<Times>,
     /// The message that awaits its acknowledgement, how often it was sent, and when it is sent again.
     under_way: Option<(Told, u8, Instant)>,
+    /// What it said last, and until when it may say so again without meaning it.
+    said: Option<(Tick, Instant)>,
 }
 
 impl Clock {
+    /// The clock of this model of board. Nothing is known about it.
+    pub fn new(model: Model) -> Self {
+        Self {
+            model,
+            // What it can show is known, and 3.24H answers no question that tells more.
+            kind: (model == Model::RevelationIi).then_some(Kind::LongText),
+            absent: false,
+            wrong_mode: false,
+            wanted: None,
+            shown: None,
+            times: None,
+            set: None,
+            under_way: None,
+            said: None,
+        }
+    }
+
     /// This is to be shown, or nothing: then the clock shows its times.
     pub fn show(&mut self, text: Option<Shown>) {
         self.wanted = text;
     }
 
-    /// A message about the clock came. Returns whether its OK was pressed.
-    pub fn ticks(&mut self, tick: Tick) -> bool {
+    /// The clock should have these times. `None`: they are not known any more, so it stops.
+    pub fn set(&mut self, now: Instant, times: Option<Times>) {
+        if times.is_some() {
+            self.times = times;
+            return;
+        }
+        // The next game may find the clock in another mode.
+        self.wrong_mode = false;
+        if let Some(times) = self.times.as_mut().filter(|times| times.runs.is_some()) {
+            *times = times.at(now);
+            times.runs = None;
+        }
+    }
+
+    /// A message about the clock came. Returns what it means for others.
+    pub fn ticks(&mut self, now: Instant, tick: Tick) -> Option<Heard> {
+        if tick.is_said() {
+            let again = |(said, until): &(Tick, Instant)| *said == tick && now < *until;
+            if self.said.as_ref().is_some_and(again) {
+                return None;
+            }
+            self.said = Some((tick, now + REPEATS));
+        }
         match tick {
             Tick::Absent => {
                 *self = Self {
                     absent: true,
                     wanted: self.wanted.take(),
-                    ..Self::default()
+                    times: self.times,
+                    ..Self::new(self.model)
                 };
             }
             Tick::Nothing => {}
             Tick::Times => self.absent = false,
-            Tick::Button(button) => return button == Button::Ok,
+            Tick::Ready => self.wrong_mode = false,
+            Tick::Button(button) => return Some(Heard::Button(button)),
+            Tick::WrongMode => {
+                let set = |told: &Told| matches!(told, Told::Times(_));
+                let refused = self.under_way.take_if(|(told, ..)| set(told)).is_some();
+                self.wrong_mode |= refused;
+                return refused.then_some(Heard::WrongMode);
+            }
             Tick::Acknowledged {
                 command,
                 good,
@@ -175,7 +208,7 @@ impl Clock {
                 }
             }
         }
-        false
+        None
     }
 
     fn took(&mut self, told: Told, answer: u8) {
@@ -183,6 +216,7 @@ impl Clock {
             // The high nibble is its main version.
             Told::Version if answer >> 4 >= 2 => self.kind = Some(Kind::Text),
             Told::Version => self.kind = Some(Kind::Segments),
+            Told::Times(times) => self.set = Some(times),
             Told::Shown(text) => self.shown = Some(text),
             Told::Nothing => self.shown = None,
         }
@@ -200,30 +234,59 @@ impl Clock {
             self.under_way = None;
             self.absent = true;
         }
-        if self.absent {
-            return None;
-        }
-        let told = match (self.kind, &self.wanted) {
-            (None, _) => Told::Version,
-            (_, wanted) if *wanted == self.shown => return None,
-            (_, Some(text)) => Told::Shown(text.clone()),
-            (_, None) => Told::Nothing,
-        };
+        let due = self.due();
+        let told = due.into_iter().flatten().find(|told| {
+            let after = self.may_follow(told);
+            after.is_none_or(|after| after <= now)
+        })?;
         let again = self.under_way.take().filter(|(before, ..)| *before == told);
         let tries = again.map_or(1, |(_, tries, _)| tries + 1);
-        let message = told.message(self.kind);
+        let message = told.message(now, self.kind);
         self.under_way = Some((told, tries, now + ACK_WAIT));
         Some(message)
     }
 
+    /// What the clock has to be told: its times first, because a text stays on the display while they run.
+    fn due(&self) -> [Option<Told>; 2] {
+        if self.absent {
+            return [None, None];
+        }
+        if self.kind.is_none() {
+            return [Some(Told::Version), None];
+        }
+        let times = self.times.filter(|_| !self.wrong_mode);
+        let times = times.filter(|times| Some(*times) != self.set);
+        // One that was not acknowledged may be on the display.
+        let other = |text: &Shown| self.wanted.as_ref() != Some(text);
+        let stale = matches!(&self.under_way, Some((Told::Shown(text), ..)) if other(text));
+        let text = (stale || self.wanted != self.shown)
+            .then(|| self.wanted.clone().map_or(Told::Nothing, Told::Shown));
+        [times.map(Told::Times), text]
+    }
+
+    /// When a message may be sent whose acknowledgement would look like the last one, which the clock may still repeat.
+    fn may_follow(&self, told: &Told) -> Option<Instant> {
+        match self.said {
+            Some((Tick::Acknowledged { command, .. }, until)) => {
+                (told.command(self.kind) == command).then_some(until)
+            }
+            _ => None,
+        }
+    }
+
     /// When [`Self::next`] may have a message again.
     pub fn deadline(&self) -> Option<Instant> {
-        self.under_way.as_ref().map(|(.., again)| *again)
+        let again = self.under_way.as_ref().map(|(.., again)| *again);
+        let due = self.due().into_iter().flatten();
+        due.filter_map(|told| self.may_follow(&told).max(again))
+            .min()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use shakmaty::Square;
+
     use super::*;
 
     const VERSION_2: Tick = Tick::Acknowledged {
@@ -240,55 +303,161 @@ mod tests {
         }
     }
 
+    fn reply() -> Shown {
+        Shown {
+            san: "Nf6".to_owned(),
+            squares: "g8f6".to_owned(),
+            lights: [Square::G8, Square::F6],
+        }
+    }
+
+    /// A DGT 3000 that has told its version.
+    fn clock(now: Instant) -> Clock {
+        let mut clock = Clock::new(Model::EBoard);
+        assert_eq!(clock.next(now), Some(vec![0x2b, 3, 3, 9, 0]));
+        assert_eq!(clock.ticks(now, VERSION_2), None);
+        assert_eq!(clock.next(now), None);
+        clock
+    }
+
+    fn times(since: Instant, left: u64, right: u64, runs: Option<Side>) -> Times {
+        Times {
+            left: Duration::from_secs(left),
+            right: Duration::from_secs(right),
+            runs,
+            since,
+        }
+    }
+
     #[test]
     fn a_move_is_shown_until_it_is_made() {
         let now = Instant::now();
-        let mut clock = Clock::default();
-        assert_eq!(clock.next(now), Some(vec![0x2b, 3, 3, 9, 0]));
-        assert!(!clock.ticks(VERSION_2));
-        assert_eq!(clock.next(now), None);
-        clock.show(Some(Shown {
-            san: "Nf6".to_owned(),
-            squares: "g8f6".to_owned(),
-        }));
+        let mut clock = clock(now);
+        clock.show(Some(reply()));
         let text = b"\x2b\x0c\x03\x0cNf6     \x03\x00";
         assert_eq!(clock.next(now).as_deref(), Some(&text[..]));
         // The acknowledgement was lost.
         assert_eq!(clock.next(now), None);
         assert_eq!(clock.next(now + ACK_WAIT).as_deref(), Some(&text[..]));
-        clock.ticks(taken(0x0c));
+        clock.ticks(now, taken(0x0c));
         clock.show(None);
         assert_eq!(clock.next(now), Some(vec![0x2b, 3, 3, 3, 0]));
     }
 
     #[test]
+    fn a_revelation_shows_eleven_characters() {
+        let now = Instant::now();
+        let mut clock = Clock::new(Model::RevelationIi);
+        assert_eq!(clock.next(now), None);
+        clock.show(Some(reply()));
+        let text = b"\x2b\x0f\x03\x0dNf6        \x03\x00";
+        assert_eq!(clock.next(now).as_deref(), Some(&text[..]));
+    }
+
+    #[test]
+    fn the_times_are_set_once_a_move_and_before_the_text() {
+        let start = Instant::now();
+        let mut clock = clock(start);
+        clock.show(Some(reply()));
+        clock.set(start, Some(times(start, 3599, 3930, Some(Side::Left))));
+        // A second passes before it is sent.
+        let now = start + Duration::from_secs(1);
+        let set = [0x2b, 0x0a, 3, 0x0a, 0, 59, 58, 1, 5, 30, 0x01, 0];
+        assert_eq!(clock.next(now).as_deref(), Some(&set[..]));
+        clock.ticks(now, taken(0x0a));
+        assert!(clock.next(now).is_some_and(|text| text[3] == 0x0c));
+        clock.ticks(now, taken(0x0c));
+        // The clock counts by itself.
+        assert_eq!(clock.next(now + Duration::from_mins(1)), None);
+        assert_eq!(clock.deadline(), None);
+    }
+
+    #[test]
+    fn a_clock_whose_game_is_left_stops_where_it_is() {
+        let start = Instant::now();
+        let mut clock = clock(start);
+        clock.set(start, Some(times(start, 60, 36_000, Some(Side::Left))));
+        let set = [0x2b, 0x0a, 3, 0x0a, 0, 1, 0, 9, 59, 59, 0x01, 0];
+        assert_eq!(clock.next(start).as_deref(), Some(&set[..]));
+        clock.ticks(start, taken(0x0a));
+        let now = start + Duration::from_secs(10);
+        clock.set(now, None);
+        let set = [0x2b, 0x0a, 3, 0x0a, 0, 0, 50, 9, 59, 59, 0x04, 0];
+        assert_eq!(clock.next(now).as_deref(), Some(&set[..]));
+        clock.ticks(now, taken(0x0a));
+        clock.set(now, None);
+        assert_eq!(clock.next(now + REPEATS), None);
+    }
+
+    #[test]
+    fn a_clock_in_the_wrong_mode_is_told_of_once_and_tried_again_when_that_may_have_changed() {
+        let start = Instant::now();
+        let mut clock = clock(start);
+        clock.set(start, Some(times(start, 60, 60, Some(Side::Left))));
+        assert!(clock.next(start).is_some());
+        assert_eq!(clock.ticks(start, Tick::WrongMode), Some(Heard::WrongMode));
+        // Repeated.
+        assert_eq!(clock.ticks(start, Tick::WrongMode), None);
+        let now = start + Duration::from_secs(30);
+        clock.set(now, Some(times(now, 60, 60, Some(Side::Right))));
+        assert_eq!(clock.next(now), None);
+        // Moves are shown nevertheless.
+        clock.show(Some(reply()));
+        assert!(clock.next(now).is_some_and(|text| text[3] == 0x0c));
+        clock.ticks(now, taken(0x0c));
+        clock.ticks(now, Tick::Ready);
+        assert!(clock.next(now).is_some_and(|set| set[3] == 0x0a));
+    }
+
+    #[test]
+    fn a_repeated_acknowledgement_is_not_taken_for_that_of_the_next_message() {
+        let start = Instant::now();
+        let mut clock = clock(start);
+        let set = |clock: &mut Clock, now, left| {
+            clock.set(now, Some(times(now, left, 60, Some(Side::Left))));
+        };
+        set(&mut clock, start, 60);
+        assert!(clock.next(start).is_some());
+        clock.ticks(start, taken(0x0a));
+        // The next times must wait until no repetition can come; a text need not.
+        let now = start + Duration::from_millis(500);
+        set(&mut clock, now, 50);
+        clock.show(Some(reply()));
+        assert!(clock.next(now).is_some_and(|text| text[3] == 0x0c));
+        clock.ticks(now, taken(0x0a));
+        assert_eq!(clock.next(now), None, "the text is under way");
+        clock.ticks(now, taken(0x0c));
+        let later = now + REPEATS;
+        assert!(clock.next(later).is_some_and(|set| set[3] == 0x0a));
+        assert_eq!(clock.next(later), None);
+        clock.ticks(later, taken(0x0a));
+        assert_eq!(clock.next(later + ACK_WAIT), None);
+    }
+
+    #[test]
+    fn a_repeated_button_was_pressed_once() {
+        let now = Instant::now();
+        let mut clock = Clock::new(Model::EBoard);
+        let back = Tick::Button(Button::Back);
+        let pressed = Some(Heard::Button(Button::Back));
+        assert_eq!(clock.ticks(now, back), pressed);
+        assert_eq!(clock.ticks(now + Duration::from_secs(1), back), None);
+        assert_eq!(clock.ticks(now + Duration::from_secs(2), back), pressed);
+    }
+
+    #[test]
     fn a_clock_that_does_not_answer_is_left_alone_until_it_shows_its_times() {
         let mut now = Instant::now();
-        let mut clock = Clock::default();
+        let mut clock = Clock::new(Model::EBoard);
         for _ in 0..TRIES {
             assert!(clock.next(now).is_some());
             now += ACK_WAIT;
         }
         assert_eq!(clock.next(now), None);
         assert_eq!(clock.next(now + 10 * ACK_WAIT), None);
-        clock.ticks(Tick::Times);
+        clock.ticks(now, Tick::Times);
         assert!(clock.next(now).is_some());
-        clock.ticks(Tick::Absent);
+        clock.ticks(now, Tick::Absent);
         assert_eq!(clock.next(now + ACK_WAIT), None);
-    }
-
-    /// The bytes of the maker's header, put together by its rules.
-    #[test]
-    fn acknowledgements_and_buttons_are_told_from_times() {
-        let times = [0x01, 0x05, 0x30, 0x00, 0x59, 0x59, 0x11];
-        assert_eq!(read(&times), Some(Tick::Times));
-        assert_eq!(read(&[0, 0, 0, 0, 0, 0, 0x20]), Some(Tick::Absent));
-        // ack0 10, ack1 09, ack2 22, ack3 00.
-        assert_eq!(read(&[0x0a, 0x10, 0x09, 0x0a, 0x22, 0, 0]), Some(VERSION_2));
-        // ack1 88: its bit 7 is bit 5 of the sixth byte. ack3 35: OK.
-        let ok = [0x0a, 0x10, 0x08, 0x2a, 0, 0x35, 0];
-        assert_eq!(read(&ok), Some(Tick::Button(Button::Ok)));
-        assert_eq!(read(&[0; 7]), Some(Tick::Nothing));
-        assert_eq!(read(&[0; 6]), None);
     }
 }

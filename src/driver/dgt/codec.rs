@@ -2,7 +2,7 @@
 
 use shakmaty::{Board, Color, Piece, Role, Square};
 
-use super::clock::{self, Tick};
+use super::tick::{self, Tick};
 use crate::text::frames::Cut;
 
 /// Its longest message that is read: 64 squares and the header. The stored changes, of which we ask none, are longer.
@@ -25,6 +25,14 @@ pub enum Ask {
     Version = 0x4d,
     /// The charge of its battery. Boards by Bluetooth have one.
     Battery = 0x4c,
+}
+
+/// A message for the lamps of a Revelation II, and of no other board: these fields are lit, or none.
+pub fn lamps(lit: Option<[Square; 2]>) -> Vec<u8> {
+    const NONE: u8 = 0x40;
+    let field = |square: Square| u8::from(square.flip_vertical());
+    let [start, end] = lit.map_or([NONE; 2], |lit| lit.map(field));
+    vec![0x60, 4, u8::from(lit.is_some()), start, end, 0]
 }
 
 /// What a board says.
@@ -82,7 +90,7 @@ pub fn read(frame: &[u8]) -> Option<Message> {
         (0x93, [major, minor]) => Message::Version(*major, *minor),
         (0x91 | 0xa2, digits) => Message::Serial(printable(digits)?),
         (0xa0, [percent @ ..=100, ..]) => Message::Battery(*percent),
-        (0x8d, data) => Message::Clock(clock::read(data)?),
+        (0x8d, data) => Message::Clock(tick::read(data)?),
         // The answers 0x8D to 0xA5 of the document; the position and changes above are the only ones that have to be right.
         (0x8f | 0x90 | 0x92 | 0x96 | 0xa0 | 0xa5, _) => Message::Other,
         _ => return None,
@@ -174,6 +182,14 @@ mod tests {
         assert_eq!(read(&clock), Some(Message::Clock(Tick::Times)));
         let battery = [0xa0, 0, 12, 0x58, 0, 0, 0, 0, 0, 0, 0, 2];
         assert_eq!(read(&battery), Some(Message::Battery(88)));
+    }
+
+    /// picochess, `dgt/board.py`.
+    #[test]
+    fn the_lamps_of_a_revelation_are_lit_and_put_out() {
+        let lit = lamps(Some([Square::E2, Square::E4]));
+        assert_eq!(lit, [0x60, 4, 1, 0x34, 0x24, 0]);
+        assert_eq!(lamps(None), [0x60, 4, 0, 0x40, 0x40, 0]);
     }
 
     #[test]

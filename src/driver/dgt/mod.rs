@@ -12,28 +12,30 @@ mod codec;
 mod identity;
 mod segments;
 mod settings;
+mod tick;
 
 use std::{
     collections::VecDeque,
     time::{Duration, Instant},
 };
 
-use shakmaty::Board;
+use shakmaty::{Bitboard, Board, Square};
 
 pub(super) use self::codec::{HEADER, MAX_FRAME, cut, printable as number_of, square};
 use self::{
-    clock::Clock,
+    clock::{Clock, Heard},
     codec::{Ask, Message},
+    tick::Button,
 };
 pub use self::{
     identity::IDENTITY,
-    settings::{Letters, Settings},
+    settings::{Letters, Model, Settings},
 };
 use crate::{
     driver::{
         DriverEvent,
         pacer::Pacer,
-        sensor::{Said, Shown, Wire},
+        sensor::{Said, Shown, Times, Wire},
     },
     text::{
         frames::{FRAME_WAIT, Frame, Frames},
@@ -60,6 +62,8 @@ const BATTERY: Duration = Duration::from_mins(5);
 const WATCH: Duration = Duration::from_secs(2);
 /// A board that has not answered for this long is reported silent. It answers within 0.1 s.
 const SILENCE: Duration = Duration::from_secs(4);
+/// What the player is told of a clock that cannot be set.
+const WRONG_MODE: &str = "the clock cannot show the times of the game: set it to mode 23 (a DGT 3000: mode 25), or read them on the page";
 /// Bytes of garbage that are shown.
 const SHOWN: usize = 40;
 
@@ -68,6 +72,7 @@ const SHOWN: usize = 40;
 pub struct Dgt {
     /// By Bluetooth.
     by_radio: bool,
+    model: Model,
     frames: Frames,
     /// When a message that has begun is given up.
     frame_ends: Option<Instant>,
@@ -89,17 +94,24 @@ pub struct Dgt {
     /// The letters of the pieces on the clock: king, queen, rook, bishop, knight.
     letters: Letters,
     clock: Clock,
+    /// The squares of the move that is shown.
+    ends: Option<[Square; 2]>,
+    /// What the lamps of a Revelation II were last told on this link.
+    lit: Option<Vec<u8>>,
     answers: bool,
     said: VecDeque<Said>,
 }
 
 impl Dgt {
     /// A board of which nothing is known, by Bluetooth or by cable. Its clock shows moves with these letters.
-    pub fn new(by_radio: bool, letters: Letters) -> Self {
+    pub fn new(by_radio: bool, letters: Letters, model: Model) -> Self {
         Self {
             letters,
-            clock: Clock::default(),
+            clock: Clock::new(model),
+            ends: None,
+            lit: None,
             by_radio,
+            model,
             frames: Frames::new(MAX_FRAME, cut),
             frame_ends: None,
             pacer: Pacer::default(),
@@ -126,8 +138,11 @@ impl Dgt {
     }
 
     fn ask(&mut self, now: Instant, ask: Ask) {
-        let byte = [ask as u8];
-        self.pacer.push(now, byte.to_vec(), (), GAP, Duration::ZERO);
+        self.send(now, vec![ask as u8]);
+    }
+
+    fn send(&mut self, now: Instant, bytes: Vec<u8>) {
+        self.pacer.push(now, bytes, (), GAP, Duration::ZERO);
     }
 
     /// A whole message came.
@@ -166,9 +181,13 @@ impl Dgt {
                     .push_back(Said::Event(DriverEvent::Battery(percent)));
             }
             Message::Clock(tick) => {
-                if self.clock.ticks(tick) {
-                    self.said.push_back(Said::Key);
-                }
+                let said = match self.clock.ticks(now, tick) {
+                    Some(Heard::Button(Button::Ok)) => Some(Said::Key),
+                    Some(Heard::Button(Button::Back)) => Some(Said::BackKey),
+                    Some(Heard::WrongMode) => Some(Said::Event(DriverEvent::Trouble(WRONG_MODE))),
+                    Some(Heard::Button(Button::Other)) | None => None,
+                };
+                self.said.extend(said);
                 self.tell_clock(now);
             }
             Message::Other => {}
@@ -260,7 +279,7 @@ impl Wire for Dgt {
     }
 
     fn link_down(&mut self) {
-        *self = Self::new(self.by_radio, self.letters);
+        *self = Self::new(self.by_radio, self.letters, self.model);
     }
 
     fn received(&mut self, now: Instant, channel: Channel, bytes: &[u8]) {
@@ -279,7 +298,8 @@ impl Wire for Dgt {
             self.answers = false;
             self.version = None;
             self.battery_at = None;
-            self.clock = Clock::default();
+            self.clock = Clock::new(self.model);
+            self.lit = None;
             self.said.push_back(Said::Event(DriverEvent::Silent));
         }
         self.tell_clock(now);
@@ -301,7 +321,35 @@ impl Wire for Dgt {
         }
     }
 
+    fn set_clock(&mut self, now: Instant, times: Option<Times>) {
+        self.clock.set(now, times);
+        self.tell_clock(now);
+    }
+
+    fn light(&mut self, now: Instant, squares: Bitboard) {
+        if self.model != Model::RevelationIi {
+            // It would hang.
+            return;
+        }
+        let mut all = squares.into_iter();
+        let first = all.next();
+        let two = first.map(|first| [first, all.next().unwrap_or(first)]);
+        // It lights two squares: of a castling, those of the king.
+        let two = self.ends.filter(|_| squares.count() > 2).or(two);
+        let (off, message) = (codec::lamps(None), codec::lamps(two));
+        if self.lit.as_ref() == Some(&message) {
+            return;
+        }
+        if two.is_some() && self.lit.as_ref() != Some(&off) {
+            // Also what was lit on an earlier link.
+            self.send(now, off);
+        }
+        self.send(now, message.clone());
+        self.lit = Some(message);
+    }
+
     fn show(&mut self, now: Instant, shown: Option<Shown>) {
+        self.ends = shown.as_ref().map(|shown| shown.lights);
         self.clock.show(shown.map(|shown| Shown {
             san: self.letters.in_words(&shown.san),
             ..shown

@@ -26,6 +26,9 @@ settings! {
         settle: Duration = Duration::from_millis(400),
         /// The letters of king, queen, rook, bishop and knight on the board's clock: "KDTLS" in German.
         letters: Letters = Letters::default(),
+        /// Which board it is: "e-board", or "revelation-ii", which has lamps and a display; any other board hangs when told to light them.
+        #[serde(deserialize_with = "model")]
+        model: Model = Model::EBoard,
     }
 }
 
@@ -37,13 +40,27 @@ impl identity::Settings for Settings {
         } else {
             self.settle
         };
-        let dgt = Dgt::new(by_radio, self.letters);
+        let dgt = Dgt::new(by_radio, self.letters, self.model);
         Box::new(Sensor::new(dgt, self.orientation, settle))
     }
 
     fn baud(&self) -> Option<u32> {
         Some(BAUD)
     }
+}
+
+/// The models of board that are told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Model {
+    /// Any without lamps.
+    EBoard,
+    /// The Revelation II.
+    RevelationIi,
+}
+
+fn model<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Model, D::Error> {
+    text(deserializer, "\"e-board\" or \"revelation-ii\"")
 }
 
 /// The letters of king, queen, rook, bishop and knight.

@@ -109,6 +109,15 @@ impl Turn {
         }
     }
 
+    /// A square as the board numbers it.
+    pub fn square(self, square: Square) -> Square {
+        if self.turned == Some(true) {
+            square.rotate_180()
+        } else {
+            square
+        }
+    }
+
     /// The squares to light as the board numbers them.
     pub fn lights(self, squares: Bitboard) -> Bitboard {
         if self.turned == Some(true) {

@@ -6,9 +6,9 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
-use shakmaty::{Bitboard, Board, Chess, Move, Square, san::SanPlus};
+use shakmaty::{Bitboard, Board, Chess, Color, Move, Square, san::SanPlus, uci::UciMove};
 
-use super::{Said, Shown, Wire, eyes::Eyes};
+use super::{Said, Shown, Side, Times, Wire, eyes::Eyes};
 use crate::{
     chess::{
         game::{Game, uci},
@@ -18,7 +18,7 @@ use crate::{
         Driver, DriverEvent, Profile, Step,
         sensing::{Awaited, Known, Orientation, Pieces, Report, Squares, Turn},
     },
-    vocabulary::{Channel, GameEnd, Outgoing, Reply},
+    vocabulary::{Channel, ClocksSince, GameEnd, Outgoing, Reply},
 };
 
 /// What a set-up costs besides its pieces, in shown moves: a move or two is better made, or taken back, than set up.
@@ -40,6 +40,8 @@ pub struct Sensor<W> {
     asked: bool,
     /// A position that was put up by hand, and when it is reported: again and again, for a client may have the board.
     put_up: Option<(Board, Instant)>,
+    /// The clocks of the game, if it has any.
+    clocks: Option<ClocksSince>,
     /// What the board was last told to show on this link.
     display: Option<Display>,
     events: VecDeque<DriverEvent>,
@@ -50,6 +52,8 @@ pub struct Sensor<W> {
 struct Display {
     /// The squares that are lit, as the board numbers them.
     lights: Bitboard,
+    /// The times on the clock.
+    times: Option<Times>,
     /// The move to make for the program, with the plies before it.
     shown: Option<(usize, Move)>,
 }
@@ -86,6 +90,7 @@ impl<W: Wire> Sensor<W> {
             answers: false,
             asked: false,
             put_up: None,
+            clocks: None,
             display: None,
             events: VecDeque::new(),
         }
@@ -112,6 +117,7 @@ impl<W: Wire> Sensor<W> {
                     self.eyes.attend(now);
                 }
                 Said::Key => self.key(),
+                Said::BackKey => self.events.push_back(DriverEvent::AsksTakeBack),
                 Said::Event(event) => {
                     self.answers &= !matches!(event, DriverEvent::Silent);
                     self.events.push_back(event);
@@ -137,16 +143,56 @@ impl<W: Wire> Sensor<W> {
             .filter(|m| game.last() == Some(*m))
             .map(|m| (game.len() - 1, m));
         let lights = self.turn.lights(lights);
-        let before = self.display.replace(Display { lights, shown });
+        let times = self.clocks.map(|clocks| self.times(clocks));
+        let display = Display {
+            lights,
+            times,
+            shown,
+        };
+        let before = self.display.replace(display);
+        if before.map_or(times.is_some(), |before| before.times != times) {
+            self.wire.set_clock(now, times);
+        }
+        if before.is_none_or(|before| before.shown != shown) {
+            let shown = shown.map(|(plies, m)| {
+                let squares = uci(m);
+                let ends = match squares {
+                    UciMove::Normal { from, to, .. } => [from, to],
+                    _ => [m.to(); 2],
+                };
+                Shown {
+                    san: SanPlus::from_move(game.position_at(plies), m).to_string(),
+                    squares: squares.to_string(),
+                    lights: ends.map(|square| self.turn.square(square)),
+                }
+            });
+            self.wire.show(now, shown);
+        }
         if before.is_none_or(|before| before.lights != lights) {
             self.wire.light(now, lights);
         }
-        if before.is_none_or(|before| before.shown != shown) {
-            let shown = shown.map(|(plies, m)| Shown {
-                san: SanPlus::from_move(game.position_at(plies), m).to_string(),
-                squares: uci(m).to_string(),
-            });
-            self.wire.show(now, shown);
+    }
+
+    /// The clock stands so that its left side is White's where the board lies as it expects.
+    fn times(&self, ClocksSince { clocks, since }: ClocksSince) -> Times {
+        let is_left = |color: Color| color.is_white() != (self.turn.turned() == Some(true));
+        let side = |color| {
+            if is_left(color) {
+                Side::Left
+            } else {
+                Side::Right
+            }
+        };
+        let (left, right) = if is_left(Color::White) {
+            (clocks.left.white, clocks.left.black)
+        } else {
+            (clocks.left.black, clocks.left.white)
+        };
+        Times {
+            left,
+            right,
+            runs: clocks.runs.map(side),
+            since,
         }
     }
 
@@ -340,6 +386,13 @@ impl<W: Wire> Driver for Sensor<W> {
 
     fn assume(&mut self, board: Option<&Board>) {
         self.eyes.assume(board);
+    }
+
+    fn clocks(&mut self, now: Instant, clocks: Option<ClocksSince>) {
+        self.clocks = clocks;
+        if self.answers {
+            self.show(now);
+        }
     }
 
     fn game_ended(&mut self, now: Instant, _end: GameEnd) {

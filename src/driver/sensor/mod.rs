@@ -10,5 +10,5 @@ mod wire;
 
 pub use self::{
     driver::Sensor,
-    wire::{Said, Shown, Wire},
+    wire::{Said, Shown, Side, Times, Wire},
 };

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use shakmaty::{Bitboard, Board};
+use shakmaty::{Bitboard, Board, Square};
 
 use crate::{
     driver::DriverEvent,
@@ -23,6 +23,8 @@ pub enum Said {
     Squares(Bitboard),
     /// Its key for a new game was pressed, or one that says that the pieces stand.
     Key,
+    /// Its key to take a move back was pressed.
+    BackKey,
     /// Something that needs no interpretation: the battery, silence, garbage.
     Event(DriverEvent),
 }
@@ -34,6 +36,45 @@ pub struct Shown {
     pub san: String,
     /// By its squares, as in UCI.
     pub squares: String,
+    /// The same squares, as the board numbers them.
+    pub lights: [Square; 2],
+}
+
+/// A side of a clock that stands beside the board, as a player sees it who looks at its front.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The left one.
+    Left,
+    /// The right one.
+    Right,
+}
+
+/// The times on a clock that stands beside the board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Times {
+    /// What is left on its left side.
+    pub left: Duration,
+    /// What is left on its right side.
+    pub right: Duration,
+    /// The side that runs.
+    pub runs: Option<Side>,
+    /// When it showed that.
+    pub since: Instant,
+}
+
+impl Times {
+    /// What the clock shows now.
+    #[must_use]
+    pub fn at(mut self, now: Instant) -> Self {
+        let passed = now.saturating_duration_since(self.since);
+        match self.runs {
+            Some(Side::Left) => self.left = self.left.saturating_sub(passed),
+            Some(Side::Right) => self.right = self.right.saturating_sub(passed),
+            None => {}
+        }
+        self.since = now;
+        self
+    }
 }
 
 /// The bytes of one make of board that senses its pieces, or its occupied squares, and does not move them. It is sans I/O, as a
@@ -58,12 +99,17 @@ pub trait Wire: Send {
     /// When [`Self::timeout`] or [`Self::poll_transmit`] is to be called next.
     fn deadline(&self) -> Option<Instant>;
 
-    /// These squares are to be lit, and no others. Called when that changes, and after the board [answers](Said::Answers).
+    /// These squares are to be lit, and no others. Called when that changes, and after the board [answers](Said::Answers); after
+    /// the move that they belong to was [shown](Self::show).
     fn light(&mut self, _now: Instant, _squares: Bitboard) {}
 
     /// The player has to make this move for the program, or none. Called when that changes, and after the board
     /// [answers](Said::Answers). For boards with a display.
     fn show(&mut self, _now: Instant, _shown: Option<Shown>) {}
+
+    /// The clock beside the board is to show these times, or none are known. Called when a move or the program has changed them,
+    /// not as they run, and after the board [answers](Said::Answers); before a move is [shown](Self::show).
+    fn set_clock(&mut self, _now: Instant, _times: Option<Times>) {}
 
     /// The next request for the link, if any.
     fn poll_transmit(&mut self, now: Instant) -> Option<Outgoing>;

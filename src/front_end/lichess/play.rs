@@ -20,11 +20,11 @@ use super::{
     status::Status,
 };
 use crate::{
-    bus::pairings::{Clocks, MAX_CHAT, Pairing, Player, Saying},
+    bus::pairings::{ClocksAt, MAX_CHAT, Pairing, Player, Saying},
     chess::game::Game,
     front_end::seat::{Seat, left_by_hand},
     state::text,
-    vocabulary::{ClientName, GameEnd, Judge, Occasion, Opponent, Reason, Snapshot},
+    vocabulary::{ClientName, Clocks, GameEnd, Judge, Occasion, Opponent, Reason, Snapshot},
 };
 
 /// When a line arrived, and the state it applies to.
@@ -446,6 +446,7 @@ impl Play {
         if game.play_uci(state.moves.split_whitespace()).is_ok() {
             self.clocks(wall, state, &game, out);
             self.follows(game, stream, out);
+            self.show_clocks(out);
         } else {
             self.unplayable(out);
         }
@@ -561,11 +562,17 @@ impl Play {
         // No clock runs before both have moved.
         let is_over = state.status.is_some_and(Status::is_over);
         let runs = (plies >= 2 && !is_over).then_some(game.turn());
-        self.pairing.clocks = Some(Clocks {
-            left,
+        self.pairing.clocks = Some(ClocksAt {
+            clocks: Clocks { left, runs },
             at: wall,
-            runs,
         });
+    }
+
+    /// Shows the clocks on the board, if it can.
+    fn show_clocks(&self, out: &mut Out) {
+        if let Some(shown) = &self.pairing.clocks {
+            out.seat.clocks(Some(shown.clocks));
+        }
     }
 
     fn offers(&mut self, state: &State, take_backs: TakeBacks, out: &mut Out) {
@@ -606,8 +613,8 @@ impl Play {
         self.kept.resigns = None;
         self.pairing.over = Some(self.kept.game.clone());
         self.pairing.offer = None;
-        if let Some(clocks) = &mut self.pairing.clocks {
-            clocks.runs = None;
+        if let Some(shown) = &mut self.pairing.clocks {
+            shown.clocks.runs = None;
         }
         let notice = Notice::Over {
             end,
@@ -616,6 +623,7 @@ impl Play {
         self.pairing.notice = Some(notice.to_string());
         out.notices.push_back(notice);
         self.state(out);
+        self.show_clocks(out);
         self.can();
         out.seat.end(end);
     }

@@ -30,12 +30,12 @@ use crate::{
         BoardHandle, Bus,
         account::NotDone,
         clients::{Client, ClientKind},
-        pairings::{Entry, Pairing, Said},
+        pairings::{Entry, Pairing, Said, Saying},
     },
     front_end::seat::serve::{Keeper, give, tell},
     system::{clock, sleep::sleep_until_some},
     text::lines::printable,
-    vocabulary::{ClientId, ClientName, Opponent},
+    vocabulary::{ClientId, ClientName, Event, Opponent},
 };
 
 /// The first wait before a stream is opened again.
@@ -403,7 +403,15 @@ async fn run(mut table: Table, stop: CancellationToken) {
             }
             // A board that takes no commands makes only its own commands wait.
             () = give(&table.board, session.seat()) => {}
-            (_, state) = feed.next() => session.snapshot(Instant::now().into_std(), &state),
+            (events, state) = feed.next() => {
+                session.snapshot(Instant::now().into_std(), &state);
+                let is_ours = state.holders.contains(&ClientName::Lichess);
+                if is_ours && events.contains(&Event::AsksTakeBack) {
+                    // No one waits for the answer.
+                    tickets += 1;
+                    session.said(Saying::TakeBack, Ticket(tickets));
+                }
+            }
             fed = game.next() => of_game(&mut session, &mut game, fed),
             fed = events.next() => of_events(&mut session, &mut events, fed),
             fed = sought(&mut search) => of_search(&mut session, &mut search, fed),

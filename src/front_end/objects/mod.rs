@@ -11,7 +11,10 @@ use serde_json::{Value, json};
 use shakmaty::{Color, Position as _};
 
 use crate::{
-    bus::{BoardHandle, Bus, pairings::Pairing},
+    bus::{
+        BoardHandle, Bus,
+        pairings::{ClocksAt, Pairing},
+    },
     chess::game::uci,
     system::clock,
     vocabulary::{Advice, LinkState, Snapshot, rounded},
@@ -68,11 +71,11 @@ pub fn board(bus: &Bus, board: &BoardHandle, snapshot: &Snapshot) -> Value {
 
 /// Who plays whom at a board.
 pub fn pairing(pairing: &Pairing) -> Value {
-    let clocks = pairing.clocks.as_ref().map(|clocks| {
+    let clocks = pairing.clocks.as_ref().map(|ClocksAt { clocks, at }| {
         json!({
             "white": rounded(clocks.left.white),
             "black": rounded(clocks.left.black),
-            "at": timestamp(clocks.at),
+            "at": timestamp(*at),
             "runs": clocks.runs.map(color),
         })
     });

@@ -293,6 +293,10 @@ impl OpponentGame {
     /// The events of the board, and its state after them.
     pub fn snapshot(&mut self, now: Instant, events: &[Event], snapshot: &Snapshot) {
         self.note_unsettled(now, events, &snapshot.link);
+        if events.contains(&Event::AsksTakeBack) {
+            // Without a move to take back there is nothing to do.
+            let _ = self.said(Saying::TakeBack);
+        }
         let open = snapshot.link.is_open();
         let game = &snapshot.game;
         let stands = open && snapshot.sure && snapshot.ending.is_none();

@@ -45,7 +45,7 @@ pub use self::take_back::left_by_hand;
 use self::{restating::Restating, take_back::TakeBack};
 use crate::{
     chess::game::{Game, uci},
-    vocabulary::{ClientId, ClientName, ClientPlace, Command, GameEnd, Occasion, Snapshot},
+    vocabulary::{ClientId, ClientName, ClientPlace, Clocks, Command, GameEnd, Occasion, Snapshot},
 };
 
 /// The state that a seat needs after a restart.
@@ -227,6 +227,11 @@ impl Seat {
     /// The promotion piece, for boards that cannot tell it.
     pub fn promotes_to(&mut self, role: Role) {
         self.ask(|client| Command::Promotion { client, role });
+    }
+
+    /// The clocks of the client's game are these now; `None` if it has none.
+    pub fn clocks(&mut self, clocks: Option<Clocks>) {
+        self.ask(|client| Command::Clocks { client, clocks });
     }
 
     /// The client gives way to any other that wants the board, until it states a game or awaits a move again.

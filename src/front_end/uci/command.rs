@@ -1,6 +1,8 @@
 //! Commands from a GUI, as types. Source: the UCI specification (Meyer-Kahlen and Huber, 2006).
 
-use shakmaty::uci::UciMove;
+use std::time::Duration;
+
+use shakmaty::{ByColor, uci::UciMove};
 
 /// The relay's sign of life. It is not UCI: a daemon that does not know it ignores it.
 pub const ALIVE: &str = "alive";
@@ -66,13 +68,15 @@ pub enum Mode {
     Ponder,
 }
 
-/// The parts of `go` that matter to a hand. Clocks, depth, nodes and movetime do not hurry it.
+/// The parts of `go` that matter to a hand. Depth, nodes and movetime do not hurry it.
 #[derive(Clone, Debug, Default)]
 pub struct Go {
     /// How the search ends.
     pub mode: Mode,
     /// The only moves wanted; empty for any.
     pub search_moves: Vec<UciMove>,
+    /// What each side has left, if the game has clocks.
+    pub left: ByColor<Option<Duration>>,
 }
 
 /// The mark of UTF-8, which some programs on Windows write before their first line.
@@ -143,10 +147,18 @@ fn parse_go(rest: &str) -> Go {
                     words.next();
                 }
             }
+            "wtime" => go.left.white = words.peek().and_then(|word| time(word)),
+            "btime" => go.left.black = words.peek().and_then(|word| time(word)),
             _ => {}
         }
     }
     go
+}
+
+/// Milliseconds. Some programs count on below zero.
+fn time(word: &str) -> Option<Duration> {
+    let left: i64 = word.parse().ok()?;
+    Some(Duration::from_millis(u64::try_from(left).unwrap_or(0)))
 }
 
 #[cfg(test)]
@@ -189,6 +201,20 @@ mod tests {
         };
         assert_eq!(go.search_moves.len(), 2);
         assert_eq!(go.mode, Mode::Infinite);
+        assert_eq!(go.left.white, Some(Duration::from_secs(1)));
+    }
+
+    #[test]
+    fn the_clocks_are_read_and_one_below_zero_has_run_out() {
+        let UciCommand::Go(go) = parse("go wtime -50 btime 61000 winc 1000 binc 1000") else {
+            panic!("no go");
+        };
+        let left = [go.left.white, go.left.black];
+        assert_eq!(left, [Some(Duration::ZERO), Some(Duration::from_secs(61))]);
+        let UciCommand::Go(go) = parse("go wtime btime soon") else {
+            panic!("no go");
+        };
+        assert_eq!([go.left.white, go.left.black], [None, None]);
     }
 
     proptest! {

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use shakmaty::{CastlingMode, Move, Position, Role, uci::UciMove};
+use shakmaty::{ByColor, CastlingMode, Color, Move, Position, Role, uci::UciMove};
 
 use super::{
     board_choice::Choice,
@@ -23,7 +23,9 @@ use crate::{
         guidance::in_short,
     },
     front_end::seat::Seat,
-    vocabulary::{Advice, BoardName, ClientId, ClientName, Command, Event, Occasion, Snapshot},
+    vocabulary::{
+        Advice, BoardName, ClientId, ClientName, Clocks, Command, Event, Occasion, Snapshot,
+    },
 };
 
 /// The most moves of an `info … pv` line: a player may play on for as long as an analysis lasts.
@@ -103,6 +105,8 @@ pub struct GuiConversation {
     /// The GUI waits for the board.
     others: Option<Others>,
     life: Life,
+    /// The board was told clocks of the game.
+    timed: bool,
     json: InfoJson,
     actions: VecDeque<Action>,
 }
@@ -124,6 +128,7 @@ impl GuiConversation {
             pressed: None,
             others: None,
             life: Life::Unknown,
+            timed: false,
             actions: VecDeque::new(),
         }
     }
@@ -434,6 +439,7 @@ impl GuiConversation {
         let legal = |m: UciMove| m.to_move(position).ok();
         let search_moves: Vec<_> = go.search_moves.into_iter().filter_map(legal).collect();
         let over = position.legal_moves().is_empty();
+        let turn = position.turn();
         if search_moves.len() < asked {
             self.info("searchmoves has moves that are illegal here: they are left out");
         }
@@ -456,6 +462,7 @@ impl GuiConversation {
             }
             return;
         }
+        self.tell_clocks(go.mode, go.left, turn);
         self.seat.awaits(true);
         // Pondering counts as analysis until `ponderhit`.
         if go.mode != Mode::Move {
@@ -464,6 +471,18 @@ impl GuiConversation {
         self.ask();
         // Sent once the board has noticed the `go`: its advice until then is for the previous position.
         self.advice_due = true;
+    }
+
+    /// Tells the board the clocks of a game that is played, so that it can show them.
+    fn tell_clocks(&mut self, mode: Mode, left: ByColor<Option<Duration>>, turn: Color) {
+        let left = left.white.zip(left.black).filter(|_| mode == Mode::Move);
+        let clocks = left.map(|(white, black)| Clocks {
+            left: ByColor { white, black },
+            runs: Some(turn),
+        });
+        if std::mem::replace(&mut self.timed, clocks.is_some()) || clocks.is_some() {
+            self.seat.clocks(clocks);
+        }
     }
 
     /// Ends a search because of a command from the GUI: with the hand's move if there is one.
