@@ -10,14 +10,15 @@ use boardbridge::{
 };
 
 /// Each kind with the channels on which it is heard.
-const BOARDS: [(&str, &[&str]); 2] = [
-    ("dgt", &["serial"]),
-    ("chessnut", &["1b7e8262", "1b7e8273"]),
+const BOARDS: [(&str, &[&str]); 3] = [
+    ("kind = \"dgt\"", &["serial"]),
+    ("kind = \"chessnut\"", &["1b7e8262", "1b7e8273"]),
+    ("kind = \"chessnut\"\nhid = {}", &["hid"]),
 ];
 
-libfuzzer_sys::fuzz_target!(|input: (bool, Vec<(u8, u8, Vec<u8>)>)| {
-    let (kind, channels) = BOARDS[usize::from(input.0)];
-    let Ok(board) = BoardConfig::from_toml(&format!("kind = \"{kind}\"")) else {
+libfuzzer_sys::fuzz_target!(|input: (u8, Vec<(u8, u8, Vec<u8>)>)| {
+    let (keys, channels) = BOARDS[usize::from(input.0) % BOARDS.len()];
+    let Ok(board) = BoardConfig::from_toml(keys) else {
         return;
     };
     let mut now = Instant::now();
