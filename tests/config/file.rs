@@ -917,12 +917,14 @@ fn a_whitepawn_is_reached_in_one_way() {
 fn a_port_that_is_not_there_is_noted_for_the_app_as_for_a_board() {
     let missing = CITRINE.replace("/dev/ttyUSB0", "/nowhere/ttyUSB0");
     let text = format!(
-        "{missing}[[whitepawn]]\nboard = \"citrine\"\nserial = {{ port = \"/nowhere/ttyGS0\" }}\n"
+        "{missing}[boards.cable]\nkind = \"chessnut\"\nhid = {{ path = \"/nowhere/hidraw0\" }}\n\
+         [[whitepawn]]\nboard = \"citrine\"\nserial = {{ port = \"/nowhere/ttyGS0\" }}\n"
     );
     let output = check_with(&text, &[]);
     assert!(output.status.success());
     let said = String::from_utf8(output.stdout).unwrap();
     for words in [
+        "there is no /nowhere/hidraw0: is the board plugged in? `boardbridge scan` shows it; the daemon waits for it\n",
         "/nowhere/ttyUSB0 is not there now; the daemon waits for it\n",
         "/nowhere/ttyGS0 is not there now; the daemon waits for it: boardbridge-gadget makes it\n",
     ] {

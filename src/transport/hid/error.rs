@@ -96,6 +96,16 @@ pub enum HidError {
     },
 }
 
+impl HidError {
+    /// Whether the board is only not there: it can be plugged in later.
+    pub fn is_away(&self) -> bool {
+        matches!(
+            self,
+            Self::NonePlugged { .. } | Self::Another { .. } | Self::Missing { .. }
+        )
+    }
+}
+
 fn named(holder: Option<&Holder>) -> String {
     holder.map_or(String::new(), |holder| format!(", {holder}"))
 }

@@ -19,7 +19,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use nix::fcntl::OFlag;
+use nix::{
+    fcntl::OFlag,
+    unistd::{AccessFlags, eaccess},
+};
 
 pub use self::{
     device::{Device, Roots, devices, ids},
@@ -90,6 +93,14 @@ impl HidBoard {
         drop(self.usage.begin().await);
     }
 
+    /// What [`Self::open`] would do, without opening the board.
+    ///
+    /// # Errors
+    /// [`HidError`], worded for the player.
+    pub fn attempt(&self) -> Result<(), HidError> {
+        may_open(&self.find()?)
+    }
+
     /// The file of the board that is meant.
     ///
     /// # Errors
@@ -145,6 +156,15 @@ impl HidBoard {
             None => Err(HidError::NoHid { path }),
         }
     }
+}
+
+/// Whether this user may open a device; it is not opened.
+///
+/// # Errors
+/// [`HidError::Denied`].
+pub fn may_open(path: &Path) -> Result<(), HidError> {
+    let may = eaccess(path, AccessFlags::R_OK | AccessFlags::W_OK);
+    may.map_err(|_| HidError::Denied { path: path.into() })
 }
 
 /// Opens the file. Another daemon that has it is told; the kernel would let both read every report.
