@@ -330,6 +330,7 @@ fn simulation(simulate: cli::Simulate) -> ExitCode {
         speed: simulate.speed,
         position_format: simulate.position_format,
         mtu: simulate.mtu,
+        usb: simulate.usb,
         hand_delay: simulate.hand_delay.0,
         seed: simulate.seed.unwrap_or(1),
         player,

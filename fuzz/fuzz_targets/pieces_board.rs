@@ -10,15 +10,16 @@ use boardbridge::{
 };
 
 /// Each kind with the channels on which it is heard.
-const BOARDS: [(&str, &[&str]); 3] = [
-    ("dgt", &["serial"]),
-    ("chessnut", &["1b7e8262", "1b7e8273"]),
-    ("dgt-pegasus", &["6e400003"]),
+const BOARDS: [(&str, &[&str]); 4] = [
+    ("kind = \"dgt\"", &["serial"]),
+    ("kind = \"chessnut\"", &["1b7e8262", "1b7e8273"]),
+    ("kind = \"chessnut\"\nhid = {}", &["hid"]),
+    ("kind = \"dgt-pegasus\"", &["6e400003"]),
 ];
 
 libfuzzer_sys::fuzz_target!(|input: (u8, Vec<(u8, u8, Vec<u8>)>)| {
-    let (kind, channels) = BOARDS[usize::from(input.0) % BOARDS.len()];
-    let Ok(board) = BoardConfig::from_toml(&format!("kind = \"{kind}\"")) else {
+    let (keys, channels) = BOARDS[usize::from(input.0) % BOARDS.len()];
+    let Ok(board) = BoardConfig::from_toml(keys) else {
         return;
     };
     let mut now = Instant::now();

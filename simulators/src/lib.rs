@@ -34,6 +34,7 @@ pub mod socket;
 pub mod swpp;
 pub mod turns;
 pub mod ucb;
+pub mod uhid;
 
 use std::{
     fmt,

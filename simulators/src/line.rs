@@ -6,6 +6,7 @@ use super::{
     bluez::serial_device::SerialDevice,
     pty::Pty,
     socket::{Came, Socket},
+    uhid::{Identity, Uhid},
 };
 
 /// Where a line is opened.
@@ -17,6 +18,8 @@ pub enum Place {
     Tcp(SocketAddr),
     /// By Bluetooth Classic, without a cable that could be plugged in.
     Air,
+    /// On USB, as this HID device.
+    Usb(Identity),
 }
 
 /// A line that is open at the board's end.
@@ -28,6 +31,8 @@ pub enum Line {
     Tcp(Socket),
     /// A serial port by Bluetooth Classic.
     Air(SerialDevice),
+    /// A HID device: what is read or written at once is a report.
+    Usb(Box<Uhid>),
 }
 
 impl Place {
@@ -39,6 +44,7 @@ impl Place {
         match self {
             Self::Pty(link) => Pty::open(link.as_deref()).map(Line::Pty),
             Self::Tcp(address) => Socket::open(address).map(Line::Tcp),
+            Self::Usb(identity) => Uhid::open(identity).map(|device| Line::Usb(Box::new(device))),
             Self::Air => Err(io::ErrorKind::Unsupported.into()),
         }
     }
@@ -51,6 +57,7 @@ impl Line {
             Self::Pty(pty) => pty.name().display().to_string(),
             Self::Tcp(socket) => socket.address().to_string(),
             Self::Air(device) => device.address().to_string(),
+            Self::Usb(device) => device.name().to_owned(),
         }
     }
 
@@ -63,6 +70,7 @@ impl Line {
             Self::Pty(pty) => pty.read(buffer).await.map(Came::Bytes),
             Self::Tcp(socket) => socket.read(buffer).await,
             Self::Air(device) => device.read(buffer).await,
+            Self::Usb(device) => device.read(buffer).await,
         }
     }
 
@@ -81,6 +89,7 @@ impl Line {
                 device.write(bytes);
                 Ok(())
             }
+            Self::Usb(device) => device.write(bytes),
         }
     }
 }

@@ -14,6 +14,7 @@ use super::{
     bluez::serial_device::SerialDevice,
     line::{Line, Place},
     socket::{Came, Socket},
+    uhid::Identity,
 };
 use crate::clock::sleep_until_some;
 
@@ -72,6 +73,16 @@ impl Port {
     /// Switches a board on that is reached by Bluetooth Classic, as this device.
     pub fn on_air(board: Box<dyn SimulatedBoard>, device: SerialDevice) -> Self {
         Self::of(board, Place::Air, Line::Air(device))
+    }
+
+    /// Plugs a board in on USB, as this HID device.
+    ///
+    /// # Errors
+    /// Linux does not make it.
+    pub fn on_usb(board: Box<dyn SimulatedBoard>, identity: Identity) -> io::Result<Self> {
+        let place = Place::Usb(identity);
+        let line = place.open()?;
+        Ok(Self::of(board, place, line))
     }
 
     fn of(board: Box<dyn SimulatedBoard>, place: Place, line: Line) -> Self {

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use crate::{
     HandAction, Report, SimulatedBoard,
-    chessnut::{self, Chessnut},
+    chessnut::{self, Chessnut, usb::UsbChessnut},
     citrine::Citrine,
     dgt::{self, Dgt},
     game::Game,
@@ -19,6 +19,7 @@ use crate::{
     swpp::{self, SwppBoard},
     turns::Told,
     ucb::Ucb,
+    uhid::Identity,
 };
 
 /// A board for a line, in software.
@@ -35,6 +36,12 @@ pub(crate) enum Make {
     Radio(fn(&Settings) -> OnRadio),
     /// It is on a line, and on the radio if that is wished.
     Either(fn(&Settings) -> OnLine, fn(&Settings) -> OnRadio),
+    /// It is on the radio, and at a cable, as this HID device, if that is wished.
+    RadioOrUsb(
+        fn(&Settings) -> OnRadio,
+        fn(&Settings) -> OnLine,
+        fn() -> Identity,
+    ),
 }
 
 /// In this time the battery of a Pegasus loses one per cent: shorter than on a real one, so that a game meets it.
@@ -68,12 +75,16 @@ const BOARDS: [(Kind, Told, Make); 9] = [
     (
         Kind::ChessnutAir,
         Told::Nothing,
-        Make::Radio(|of| chessnut(of, chessnut::Model::Air)),
+        Make::RadioOrUsb(
+            |of| Box::new(chessnut(of, chessnut::Model::Air)),
+            |of| Box::new(UsbChessnut::new(chessnut(of, chessnut::Model::Air))),
+            chessnut::usb::identity,
+        ),
     ),
     (
         Kind::ChessnutMove,
         Told::Nothing,
-        Make::Radio(|of| chessnut(of, chessnut::Model::Move)),
+        Make::Radio(|of| Box::new(chessnut(of, chessnut::Model::Move))),
     ),
     (
         Kind::DgtPegasus,
@@ -135,15 +146,15 @@ fn dgt(of: &Settings, model: dgt::Model, clock: dgt::clock::Kind) -> OnLine {
     }))
 }
 
-fn chessnut(of: &Settings, model: chessnut::Model) -> OnRadio {
+fn chessnut(of: &Settings, model: chessnut::Model) -> Chessnut {
     let usual = chessnut::Settings::default();
-    Box::new(Chessnut::new(chessnut::Settings {
+    Chessnut::new(chessnut::Settings {
         model,
         speed: of.speed,
         pieces: pieces(of),
         mtu: of.mtu.map_or(usual.mtu, usize::from),
         ..usual
-    }))
+    })
 }
 
 fn pegasus(of: &Settings) -> Pegasus {
@@ -234,7 +245,7 @@ mod tests {
             match make(*kind) {
                 Some(Make::Line(line)) => assert!(line(&settings).game().is_empty()),
                 Some(Make::Radio(radio)) => assert!(radio(&settings).stands().is_some()),
-                Some(Make::Either(line, radio)) => {
+                Some(Make::Either(line, radio) | Make::RadioOrUsb(radio, line, _)) => {
                     assert!(line(&settings).game().is_empty());
                     assert!(radio(&settings).stands().is_some());
                 }

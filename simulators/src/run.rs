@@ -80,6 +80,8 @@ pub struct Settings {
     pub listen: Option<String>,
     /// SWPP board: be on the radio, on a D-Bus of its own.
     pub ble: bool,
+    /// Chessnut Air: be a HID device on USB, made by Linux.
+    pub usb: bool,
     /// A real Bluetooth adapter to be on the air by.
     pub adapter: Option<String>,
     /// How many times shorter the board's limits are than a real one's.
@@ -112,6 +114,7 @@ impl Settings {
             link: None,
             listen: None,
             ble: false,
+            usb: false,
             adapter: None,
             speed: 1.0,
             position_format: 2,
@@ -132,6 +135,7 @@ impl Settings {
             Some(Make::Line(_)) | None => false,
             Some(Make::Radio(_)) => true,
             Some(Make::Either(..)) => self.ble || self.adapter.is_some(),
+            Some(Make::RadioOrUsb(..)) => !self.usb,
         }
     }
 
@@ -144,6 +148,7 @@ impl Settings {
             return address.clone();
         }
         match &self.link {
+            _ if self.usb => "the HID device".to_owned(),
             Some(link) => link.display().to_string(),
             None if self.is_radio() => "a D-Bus".to_owned(),
             None => "a pseudo-terminal".to_owned(),
@@ -154,7 +159,9 @@ impl Settings {
 /// A board on a line, in software. Nothing for one that is only on the radio, or for the app.
 pub fn board(settings: &Settings) -> Option<OnLine> {
     match registry::make(settings.kind)? {
-        Make::Line(make) | Make::Either(make, _) => Some(make(settings)),
+        Make::Line(make) | Make::Either(make, _) | Make::RadioOrUsb(_, make, _) => {
+            Some(make(settings))
+        }
         Make::Radio(_) => None,
     }
 }
@@ -162,7 +169,11 @@ pub fn board(settings: &Settings) -> Option<OnLine> {
 /// A board on the radio, in software, if it is wished there.
 fn radio_board(settings: &Settings) -> Option<OnRadio> {
     match registry::make(settings.kind)? {
-        Make::Radio(make) | Make::Either(_, make) if settings.is_radio() => Some(make(settings)),
+        Make::Radio(make) | Make::Either(_, make) | Make::RadioOrUsb(make, ..)
+            if settings.is_radio() =>
+        {
+            Some(make(settings))
+        }
         _ => None,
     }
 }
@@ -242,9 +253,10 @@ async fn on_a_line(
     let Some(board) = board(settings) else {
         return Ok(Outcome::Done);
     };
-    let port = match &settings.listen {
-        Some(address) => Port::listening(board, address.as_str()),
-        None => Port::new(board, settings.link.clone()),
+    let port = match (registry::make(settings.kind), &settings.listen) {
+        (Some(Make::RadioOrUsb(_, _, identity)), _) => Port::on_usb(board, identity()),
+        (_, Some(address)) => Port::listening(board, address.as_str()),
+        (_, None) => Port::new(board, settings.link.clone()),
     };
     let mut port = port.map_err(not_to_be_had(settings))?;
     let stop = stop();

@@ -26,7 +26,7 @@ use crate::{
         durations::span,
         toml_value::{Wrong, checked, from_home, text},
     },
-    transport::settings::{BleConfig, RfcommConfig, SerialConfig, TcpConfig},
+    transport::settings::{BleConfig, HidConfig, RfcommConfig, SerialConfig, TcpConfig},
     vocabulary::{BoardKind, CORRECTION_WAIT},
 };
 
@@ -36,7 +36,7 @@ pub static KINDS: LazyLock<Vec<&str>> =
 /// The address in recordings: whose board it is, is nobody's business.
 const NO_ADDRESS: &str = "00:00:00:00:00:00";
 /// Keys of every board, and of its transport.
-pub const KEYS: [Key; 18] = [
+pub const KEYS: [Key; 21] = [
     key(&["kind"], "What board it is."),
     key(
         &["serial"],
@@ -81,6 +81,18 @@ pub const KEYS: [Key; 18] = [
         "The adapter to use, such as \"hci1\"; without it the first.",
     ),
     key(
+        &["hid"],
+        "For a board on USB that is no serial port: {} for the only one, or { id = \"…\" }.",
+    ),
+    key(
+        &["hid", "id"],
+        "Its serial number, or the socket that it is plugged into; `boardbridge scan` shows it.",
+    ),
+    key(
+        &["hid", "path"],
+        "Its file in place of that: \"/dev/hidraw0\", or a link of your own.",
+    ),
+    key(
         &["uci_listen"],
         "A UCI port for this board alone: \"127.0.0.1:9671\", or { listen = \"…\", allow = … }.",
     ),
@@ -120,6 +132,8 @@ pub struct BoardConfig {
     pub tcp: Option<TcpConfig>,
     /// Reached over Bluetooth Classic.
     pub rfcomm: Option<RfcommConfig>,
+    /// Reached over USB, as a HID device.
+    pub hid: Option<HidConfig>,
     /// A UCI port for this board alone.
     pub uci_listen: Option<Served>,
     /// A directory for recordings.
@@ -142,6 +156,7 @@ struct Common {
     ble: Option<BleConfig>,
     tcp: Option<TcpConfig>,
     rfcomm: Option<RfcommConfig>,
+    hid: Option<HidConfig>,
     uci_listen: Option<Served>,
     #[serde(default, deserialize_with = "folder")]
     record: Option<PathBuf>,
@@ -200,6 +215,7 @@ impl BoardConfig {
             ble: common.ble,
             tcp: common.tcp,
             rfcomm: common.rfcomm,
+            hid: common.hid,
             uci_listen: common.uci_listen,
             record: common.record,
             correction_wait: common.correction_wait,
@@ -237,6 +253,7 @@ impl BoardConfig {
             (Medium::Ble, self.ble.is_some()),
             (Medium::Tcp, self.tcp.is_some()),
             (Medium::Rfcomm, self.rfcomm.is_some()),
+            (Medium::Hid, self.hid.is_some()),
         ];
         let given = given.into_iter().filter(|(_, given)| *given);
         given.map(|(medium, _)| medium)
@@ -265,7 +282,8 @@ impl BoardConfig {
             }
         };
         let ble = self.ble.as_ref().and_then(BleConfig::problem);
-        medium.into_iter().chain(ble).collect()
+        let hid = self.hid.as_ref().and_then(HidConfig::problem);
+        medium.into_iter().chain(ble).chain(hid).collect()
     }
 
     /// The board without its transport, as TOML: the head of a recording.
@@ -294,6 +312,10 @@ impl BoardConfig {
         if self.rfcomm.is_some() {
             lines.push(format!("rfcomm = {{ address = \"{NO_ADDRESS}\" }}"));
         }
+        // And over USB, where the messages are other ones.
+        if self.hid.is_some() {
+            lines.push("hid = {}".to_owned());
+        }
         lines.join("\n")
     }
 }
@@ -312,6 +334,7 @@ mod reached {
     use crate::transport::{
         Transport,
         ble::{BleBoard, Radio, Wanted},
+        hid::{self, HidBoard, Roots},
         peer::TcpPeer,
         rfcomm::RfcommBoard,
         serial::SerialPort,
@@ -344,8 +367,22 @@ mod reached {
                 let adapter = rfcomm.adapter.clone();
                 Transport::Rfcomm(RfcommBoard::new(&rfcomm.address, adapter))
             });
+            let hid = self.hid.as_ref().and_then(|hid| {
+                let wanted = match (&hid.id, &hid.path) {
+                    (Some(id), _) => hid::Wanted::Id(id.clone()),
+                    (None, Some(path)) => hid::Wanted::Path(path.clone()),
+                    (None, None) => hid::Wanted::Only,
+                };
+                let boards = self.settings.hid()?;
+                Some(Transport::Hid(HidBoard::new(
+                    boards,
+                    wanted,
+                    Roots::default(),
+                )))
+            });
             let kind = self.make.kind;
-            serial.or(tcp).or(ble).or(rfcomm).ok_or(NoWay { kind })
+            let ways = [serial, tcp, ble, rfcomm, hid];
+            ways.into_iter().flatten().next().ok_or(NoWay { kind })
         }
     }
 }

@@ -73,7 +73,7 @@ pub enum Command {
         #[arg(long, value_name = "FILE", default_value = DEFAULT_FILE)]
         config: PathBuf,
     },
-    /// List the serial ports and Bluetooth boards in reach, each with the TOML to paste.
+    /// List the serial ports, and the boards on USB and Bluetooth in reach, each with the TOML to paste.
     #[cfg(target_os = "linux")]
     Scan {
         /// The Bluetooth adapter to scan with, such as hci1; the first one by default.

@@ -36,6 +36,9 @@ pub struct Simulate {
     /// UCB: the "UCB Version", 1 or 2.
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=2))]
     pub position_format: u8,
+    /// Chessnut Air: be plugged in on USB, as a HID device that Linux makes (module uhid). Needs root.
+    #[arg(long, conflicts_with_all = ["link", "adapter", "mtu"])]
+    pub usb: bool,
     /// Chessnut: the MTU of its link, in bytes. A notification carries 3 less: with 23, the least, its positions are cut.
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u16).range(23..=517))]
     pub mtu: Option<u16>,
@@ -111,7 +114,7 @@ enum When {
 }
 
 /// The kinds and conditions for each option that does not always apply.
-const USES: [(&str, &[Use]); 16] = {
+const USES: [(&str, &[Use]); 17] = {
     use Kind::{
         ChessnutAir, ChessnutMove, DgtBoard, DgtPegasus, DgtRevelation, MikoNeo, NovagCitrine,
         NovagUcb, SwppBoard, WhitepawnApp,
@@ -146,6 +149,7 @@ const USES: [(&str, &[Use]); 16] = {
         ("listen", &[(LINES, When::Always)]),
         ("adapter", &[(RADIOS, When::Always), (APP, When::OnBle)]),
         ("position_format", &[(&[NovagUcb], When::Always)]),
+        ("usb", &[(&[ChessnutAir], When::Always)]),
         ("mtu", &[(&[ChessnutAir, ChessnutMove], When::Always)]),
         ("speed", &[(PACED, When::Always)]),
         (

@@ -1,13 +1,14 @@
 //! Mistakes between sections: each may pass alone, but not all of them together.
 
 use super::{Config, Problem};
-use crate::{net::door::Listen, vocabulary::BoardName};
+use crate::{net::door::Listen, transport::settings::HidConfig, vocabulary::BoardName};
 
 /// All of them.
 pub(super) fn all(config: &Config) -> Vec<Problem> {
     let mut problems = listeners(config);
     problems.extend(serial_ports(config));
     problems.extend(ways(config));
+    problems.extend(only_ones(config));
     problems.extend(apps(config));
     problems.extend(opponents(config));
     problems
@@ -93,6 +94,7 @@ fn ways(config: &Config) -> Vec<Problem> {
     let name = "`address` in place of `name` tells two boards apart";
     let uses = config.boards.iter().flat_map(|(board, set)| {
         let ble = set.ble.as_ref();
+        let hid_path = set.hid.as_ref().and_then(|hid| hid.path.as_ref());
         let hardware = ble.and_then(|ble| ble.address.as_ref());
         let ways = [
             ("ble.name", ble.and_then(|ble| ble.name.clone()), name),
@@ -112,6 +114,16 @@ fn ways(config: &Config) -> Vec<Problem> {
                     .as_ref()
                     .map(|rfcomm| rfcomm.address.to_ascii_uppercase()),
                 address,
+            ),
+            (
+                "hid.id",
+                set.hid.as_ref().and_then(|hid| hid.id.clone()),
+                "give it another id",
+            ),
+            (
+                "hid.path",
+                hid_path.map(|path| path.display().to_string()),
+                "give it another path",
             ),
         ];
         ways.into_iter().filter_map(move |(key, way, remedy)| {
@@ -136,6 +148,28 @@ fn ways(config: &Config) -> Vec<Problem> {
         }
     }
     problems
+}
+
+/// A board that is meant to be the only one on USB, beside another.
+fn only_ones(config: &Config) -> Vec<Problem> {
+    let on_usb = |name: &&BoardName| config.boards[*name].hid.is_some();
+    let names: Vec<&BoardName> = config.boards.keys().filter(on_usb).collect();
+    let only = |name: &&&BoardName| config.boards[**name].hid == Some(HidConfig::default());
+    let others = |name: &BoardName| {
+        let kind = config.boards[name].make.kind;
+        let mut others = names.iter().filter(|other| ***other != *name);
+        others
+            .find(|other| config.boards[**other].make.kind == kind)
+            .copied()
+    };
+    let problems = names.iter().filter(only).filter_map(|name| {
+        let other = others(name)?;
+        let problem = format!(
+            "{other} is on USB too: write hid = {{ id = \"…\" }} for each, `boardbridge scan` shows them"
+        );
+        Some((format!("boards.{name}.hid"), problem))
+    });
+    problems.collect()
 }
 
 /// `BlueZ` gives the serial port profile to only one.

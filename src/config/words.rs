@@ -68,6 +68,8 @@ pub(super) fn no_such_key(
         "baud" => ("serial", format!("port = \"/dev/ttyUSB0\", baud = {value}")),
         "address" if by_network => ("tcp", format!("address = {value}")),
         "address" if !known.contains(&"ble") => ("rfcomm", format!("address = {value}")),
+        "id" => ("hid", format!("id = {value}")),
+        "path" => ("hid", format!("path = {value}")),
         "name" | "address" => ("ble", format!("{name} = {value}")),
         "listen" => ("tcp", format!("listen = {value}")),
         _ => ("", String::new()),

@@ -10,7 +10,10 @@ use serde::{Serialize, de::DeserializeOwned};
 use uuid::Uuid;
 
 use super::Driver;
-use crate::{text::frames::Cut, vocabulary::BoardKind};
+use crate::{
+    text::frames::Cut,
+    vocabulary::{BoardKind, HidBoards},
+};
 
 /// A make of board. Each board's folder defines one, `IDENTITY`; [`super::registry`] lists them.
 #[derive(Debug)]
@@ -50,6 +53,11 @@ impl Identity {
     /// The default speed of its serial line, in baud.
     pub fn usual_baud(&self) -> Option<u32> {
         (self.read)(&Value::from(Dict::new())).ok()?.baud()
+    }
+
+    /// What such boards are on USB, if they can be HID devices.
+    pub fn hid(&self) -> Option<HidBoards> {
+        (self.read)(&Value::from(Dict::new())).ok()?.hid()
     }
 }
 
@@ -103,11 +111,13 @@ pub enum Medium {
     Tcp,
     /// Bluetooth Classic: its serial port.
     Rfcomm,
+    /// USB, as a HID device.
+    Hid,
 }
 
 impl Medium {
     /// Every one.
-    pub const ALL: [Self; 4] = [Self::Serial, Self::Ble, Self::Tcp, Self::Rfcomm];
+    pub const ALL: [Self; 5] = [Self::Serial, Self::Ble, Self::Tcp, Self::Rfcomm, Self::Hid];
 
     /// Its key in the configuration.
     pub const fn key(self) -> &'static str {
@@ -116,6 +126,7 @@ impl Medium {
             Self::Ble => "ble",
             Self::Tcp => "tcp",
             Self::Rfcomm => "rfcomm",
+            Self::Hid => "hid",
         }
     }
 }
@@ -155,6 +166,11 @@ pub trait Settings: fmt::Debug + Send + Sync {
 
     /// The default speed of its serial line in baud, if it can have one.
     fn baud(&self) -> Option<u32> {
+        None
+    }
+
+    /// What it is on USB, if it can be a HID device.
+    fn hid(&self) -> Option<HidBoards> {
         None
     }
 }

@@ -63,6 +63,15 @@ impl<S: Send + 'static> ClosedApart<S> {
         Self(Some((stream, in_use)))
     }
 
+    /// The stream.
+    ///
+    /// # Errors
+    /// None as long as it is not dropped.
+    pub fn get(&self) -> io::Result<&S> {
+        let held = self.0.as_ref().ok_or(io::ErrorKind::NotConnected)?;
+        Ok(&held.0)
+    }
+
     fn stream(&mut self) -> io::Result<Pin<&mut S>>
     where
         S: Unpin,

@@ -7,7 +7,7 @@ use thiserror::Error;
 use super::{
     Incoming, Stream, ble,
     duplex::{CABLE, Duplex, Medium, NETWORK, RADIO},
-    is_gadget_port, peer, rfcomm, serial,
+    hid, is_gadget_port, peer, rfcomm, serial,
 };
 use crate::{system::holders::Holder, vocabulary::Outgoing};
 
@@ -67,6 +67,9 @@ pub enum OpenError {
     /// Bluetooth Classic.
     #[error(transparent)]
     Rfcomm(#[from] rfcomm::RfcommError),
+    /// A HID device on USB.
+    #[error(transparent)]
+    Hid(#[from] hid::HidError),
     /// Anything else.
     #[error("{port} cannot be opened: {source}")]
     Other {
@@ -102,6 +105,8 @@ pub enum Transport {
     Ble(ble::BleBoard),
     /// Bluetooth Classic.
     Rfcomm(rfcomm::RfcommBoard),
+    /// USB, as a HID device.
+    Hid(hid::HidBoard),
 }
 
 impl Transport {
@@ -115,6 +120,7 @@ impl Transport {
             Self::Tcp(peer) => Ok(Link::line(peer.open().await?, NETWORK)),
             Self::Ble(board) => Ok(Link::Gatt(board.open().await?)),
             Self::Rfcomm(board) => Ok(Link::line(board.open().await?, RADIO)),
+            Self::Hid(board) => Ok(Link::Hid(Box::new(board.open().await?))),
         }
     }
 
@@ -122,6 +128,7 @@ impl Transport {
     pub async fn closed(&self) {
         match self {
             Self::Serial(port) => port.closed().await,
+            Self::Hid(board) => board.closed().await,
             Self::Tcp(_) | Self::Ble(_) | Self::Rfcomm(_) => {}
         }
     }
@@ -134,6 +141,7 @@ impl fmt::Display for Transport {
             Self::Tcp(peer) => peer.fmt(f),
             Self::Ble(board) => board.fmt(f),
             Self::Rfcomm(board) => board.fmt(f),
+            Self::Hid(board) => board.fmt(f),
         }
     }
 }
@@ -144,6 +152,8 @@ pub enum Link {
     Stream(Box<Duplex>),
     /// Over Bluetooth LE.
     Gatt(ble::GattLink),
+    /// Over USB, to a HID device.
+    Hid(Box<hid::HidLink>),
 }
 
 impl Link {
@@ -159,6 +169,7 @@ impl Link {
                 duplex.write_now();
             }
             Self::Gatt(link) => link.send(outgoing),
+            Self::Hid(link) => link.send(outgoing),
         }
     }
 
@@ -170,6 +181,7 @@ impl Link {
         match self {
             Self::Stream(duplex) => duplex.next().await,
             Self::Gatt(link) => link.next().await,
+            Self::Hid(link) => link.next().await,
         }
     }
 }

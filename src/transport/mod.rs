@@ -4,9 +4,9 @@
 //!
 //! # Links and channels
 //!
-//! A link has [channels](crate::vocabulary::Channel): one for a serial line, TCP or Bluetooth Classic, one per characteristic for
-//! Bluetooth LE. A driver makes one request at a time (write, read, subscribe) and is told its outcome; a
-//! serial line acknowledges nothing. The actor is the same for both.
+//! A link has [channels](crate::vocabulary::Channel): one for a serial line, TCP, Bluetooth Classic or a HID device, one per
+//! characteristic for Bluetooth LE. A driver makes one request at a time (write, read, subscribe) and is told its outcome; a
+//! serial line acknowledges nothing. The actor is the same for all.
 //!
 //! A serial port is opened and closed on other threads ([`closing`]). Closing waits for the last bytes to leave, and
 //! the kernel gives a USB board that hangs 30 s for that; opening may talk to the board. A port is in use until it is
@@ -22,6 +22,8 @@ pub mod bluez;
 #[cfg(target_os = "linux")]
 pub mod closing;
 pub mod duplex;
+#[cfg(target_os = "linux")]
+pub mod hid;
 #[cfg(target_os = "linux")]
 mod link;
 #[cfg(target_os = "linux")]

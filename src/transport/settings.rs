@@ -1,6 +1,9 @@
-//! `serial`, `ble`, `tcp` and `rfcomm` in the configuration: how a board is reached.
+//! `serial`, `ble`, `tcp`, `rfcomm` and `hid` in the configuration: how a board is reached.
 
-use std::{ops::RangeInclusive, path::Path};
+use std::{
+    ops::RangeInclusive,
+    path::{Path, PathBuf},
+};
 
 use serde::{Deserialize, Deserializer, de::Error};
 
@@ -11,6 +14,8 @@ use crate::{
 
 /// The longest name of a Bluetooth device, in bytes (Bluetooth core specification, local name).
 pub const MAX_BLE_NAME: usize = 248;
+/// The longest serial number or socket of a USB device, in bytes (`uniq` and `phys` in Linux's `hid.h`).
+pub const MAX_HID_ID: usize = 64;
 /// Speeds a serial line can have, in baud.
 pub const BAUDS: RangeInclusive<u32> = 300..=921_600;
 
@@ -159,4 +164,43 @@ pub struct RfcommConfig {
     /// The adapter to use, such as `hci1`; the first one by default.
     #[serde(default, deserialize_with = "adapter")]
     pub adapter: Option<String>,
+}
+
+/// `hid = { … }`
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table: {} for the only board on USB, { id = \"…\" } or { path = \"/dev/hidraw0\" }"
+)]
+pub struct HidConfig {
+    /// The board's serial number, or the socket that it is plugged into.
+    #[serde(default, deserialize_with = "hid_id")]
+    pub id: Option<String>,
+    /// Its file.
+    #[serde(default, deserialize_with = "hid_path")]
+    pub path: Option<PathBuf>,
+}
+
+impl HidConfig {
+    /// Checks what the types cannot; the keys are relative to the board.
+    pub fn problem(&self) -> Option<Wrong> {
+        let both = self.id.is_some() && self.path.is_some();
+        both.then(|| ("hid", "give either id or path, or neither".to_owned()))
+    }
+}
+
+fn hid_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    checked(deserializer, |id| wrong_name(id, MAX_HID_ID)).map(Some)
+}
+
+fn hid_path<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<PathBuf>, D::Error> {
+    let problem = |path: &str| {
+        from_home(Path::new(path)).or_else(|| {
+            let is_path = path.starts_with('/');
+            (!is_path).then(|| {
+                format!("`{path}` is not a path: `boardbridge scan` shows the board's line")
+            })
+        })
+    };
+    Ok(Some(checked(deserializer, problem)?.into()))
 }

@@ -1,4 +1,4 @@
-//! The channels to and from a board within its link: one for a serial line, one per characteristic for Bluetooth LE.
+//! The channels to and from a board within its link: one for a serial line or a HID device, one per characteristic for Bluetooth LE.
 
 use std::{fmt, str::FromStr};
 
@@ -13,6 +13,8 @@ pub enum Channel {
     Serial,
     /// A characteristic; each value is a message.
     Gatt(Uuid),
+    /// The reports of a HID device, each with its number first.
+    Hid,
 }
 
 /// A request on a channel.
@@ -67,7 +69,7 @@ impl Outgoing {
     }
 }
 
-/// The outcome of a request on a characteristic. A serial line acknowledges nothing.
+/// The outcome of a request on a characteristic or to a HID device. A serial line acknowledges nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reply {
     /// The board took it.
@@ -98,10 +100,11 @@ const SHORT: [(&str, u128); 16] = [
 ];
 
 impl fmt::Display for Channel {
-    /// `serial`, a characteristic's short name if it has one, or its whole name.
+    /// `serial`, `hid`, a characteristic's short name if it has one, or its whole name.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Serial => f.write_str("serial"),
+            Self::Hid => f.write_str("hid"),
             Self::Gatt(uuid) => match SHORT.iter().find(|(_, known)| *known == uuid.as_u128()) {
                 Some((short, _)) => f.write_str(short),
                 None => uuid.fmt(f),
@@ -113,7 +116,7 @@ impl fmt::Display for Channel {
 /// The text is not a channel.
 #[derive(Debug, Error)]
 #[error(
-    "`{0}` is not a channel: write serial, or a characteristic such as 6e400002 or its whole UUID"
+    "`{0}` is not a channel: write serial, hid, or a characteristic such as 6e400002 or its whole UUID"
 )]
 pub struct NoChannel(String);
 
@@ -121,8 +124,10 @@ impl FromStr for Channel {
     type Err = NoChannel;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if text == "serial" {
-            return Ok(Self::Serial);
+        match text {
+            "serial" => return Ok(Self::Serial),
+            "hid" => return Ok(Self::Hid),
+            _ => {}
         }
         let short = SHORT.iter().find(|(short, _)| *short == text);
         match short {

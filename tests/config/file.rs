@@ -577,6 +577,22 @@ fn a_board_has_exactly_one_transport_of_its_kind() {
         &["rfcomm = { address = \"AA:BB:CC:DD:EE:FF\" }"],
     );
     refused(
+        "[boards.b]\nkind = \"dgt\"\nhid = {}",
+        &["bb.toml:3:", "boards.b.hid", "serial or rfcomm"],
+    );
+    refused(
+        "[boards.b]\nkind = \"chessnut\"\nhid = { id = \"A1\", path = \"/dev/hidraw0\" }",
+        &["boards.b.hid", "either id or path"],
+    );
+    refused(
+        "[boards.b]\nkind = \"chessnut\"\nhid = { path = \"hidraw0\" }",
+        &["boards.b.hid.path", "`boardbridge scan` shows"],
+    );
+    refused(
+        "[boards.b]\nkind = \"chessnut\"\npath = \"/dev/hidraw0\"",
+        &["hid = { path = \"/dev/hidraw0\" }"],
+    );
+    refused(
         "[boards.b]\nkind = \"novag-ucb\"\nble = { name = \"x\" }",
         &["bb.toml:3:", "boards.b.ble", "serial"],
     );
@@ -901,12 +917,14 @@ fn a_whitepawn_is_reached_in_one_way() {
 fn a_port_that_is_not_there_is_noted_for_the_app_as_for_a_board() {
     let missing = CITRINE.replace("/dev/ttyUSB0", "/nowhere/ttyUSB0");
     let text = format!(
-        "{missing}[[whitepawn]]\nboard = \"citrine\"\nserial = {{ port = \"/nowhere/ttyGS0\" }}\n"
+        "{missing}[boards.cable]\nkind = \"chessnut\"\nhid = {{ path = \"/nowhere/hidraw0\" }}\n\
+         [[whitepawn]]\nboard = \"citrine\"\nserial = {{ port = \"/nowhere/ttyGS0\" }}\n"
     );
     let output = check_with(&text, &[]);
     assert!(output.status.success());
     let said = String::from_utf8(output.stdout).unwrap();
     for words in [
+        "there is no /nowhere/hidraw0: is the board plugged in? `boardbridge scan` shows it; the daemon waits for it\n",
         "/nowhere/ttyUSB0 is not there now; the daemon waits for it\n",
         "/nowhere/ttyGS0 is not there now; the daemon waits for it: boardbridge-gadget makes it\n",
     ] {
@@ -1180,7 +1198,25 @@ fn what_cannot_work_together_is_refused() {
     let app = |way: &str| format!("[[whitepawn]]\nboard = \"citrine\"\n{way}\n");
     let far = |name: &str, way: &str| format!("[boards.{name}]\nkind = \"swpp\"\n{way}\n");
     let served = |listen: &str| app(&format!("tcp = {{ listen = \"{listen}\" }}"));
-    let cases: [(String, &[&str]); 9] = [
+    let usb = |ways: [&str; 2]| {
+        let [a, b] = ways;
+        let board =
+            |name: &str, way: &str| format!("[boards.{name}]\nkind = \"chessnut\"\nhid = {way}\n");
+        board("a", a) + &board("b", b)
+    };
+    let cases: [(String, &[&str]); 12] = [
+        (
+            usb(["{}", "{ id = \"A1\" }"]),
+            &["boards.a.hid", "b is on USB too", "id = "],
+        ),
+        (
+            usb(["{ id = \"A1\" }"; 2]),
+            &["boards.b.hid.id", "already a's"],
+        ),
+        (
+            usb(["{ path = \"/dev/hidraw1\" }"; 2]),
+            &["boards.b.hid.path", "already a's"],
+        ),
         (
             CITRINE.to_owned() + &served("0.0.0.0:9690") + &served("127.0.0.1:9690"),
             &["127.0.0.1:9690 is already taken by [[whitepawn]] of citrine"],

@@ -11,6 +11,7 @@ use boardbridge::{
     cli::scan::{self, Cable, Look, Names},
     config::Config,
     driver::{citrine, swpp, ucb},
+    transport::{hid::Roots, settings::HidConfig},
     vocabulary::{LinkState, Snapshot},
 };
 use simulators::run::Kind;
@@ -51,6 +52,59 @@ async fn scanned(dev: &Path, probe: bool) -> String {
         .await
         .unwrap();
     String::from_utf8(output).unwrap()
+}
+
+/// A folder like `/sys`, with the interfaces of boards on USB: a number, a serial number and a socket each.
+fn plugged(sys: &Path, boards: &[(u32, &str, &str)]) {
+    let vendor: &[u8] = &[0x06, 0x00, 0xff, 0x09, 0x01, 0xa1, 0x01, 0xc0];
+    let keyboard: &[u8] = &[0x05, 0x01, 0x09, 0x06, 0xa1, 0x01, 0xc0];
+    for (number, serial, socket) in boards {
+        for (interface, descriptor) in [(0, keyboard), (1, vendor)] {
+            let name = format!("class/hidraw/hidraw{}/device", number + interface);
+            let device = sys.join(name);
+            fs::create_dir_all(&device).unwrap();
+            let uevent = format!(
+                "HID_ID=0003:00002D80:00008002\nHID_NAME=Chessnut\tAir\nHID_PHYS={socket}/input{interface}\nHID_UNIQ={serial}\n"
+            );
+            fs::write(device.join("uevent"), uevent).unwrap();
+            fs::write(device.join("report_descriptor"), descriptor).unwrap();
+        }
+    }
+}
+
+#[test]
+fn boards_on_usb_are_listed_with_what_tells_them_apart() {
+    let machine = tempfile::tempdir().unwrap();
+    let roots = Roots {
+        sys: machine.path().join("sys"),
+        dev: machine.path().join("dev"),
+    };
+    let scanned = || {
+        let mut output = Vec::new();
+        let cable = scan::usb(&mut output, &roots, &mut Names::default()).unwrap();
+        (cable, String::from_utf8(output).unwrap())
+    };
+    assert_eq!(scanned(), (Cable::None, String::new()));
+    plugged(&roots.sys, &[(0, "", "usb-0000:00:14.0-1")]);
+    let (cable, said) = scanned();
+    assert_eq!(cable, Cable::Board);
+    // The folder has no /dev.
+    assert!(said.contains("60-boardbridge.rules"), "{said}");
+    assert!(!said.contains('\t'), "{said}");
+    let config = Config::from_text(&said, "the scan").unwrap();
+    let only = config
+        .boards
+        .values()
+        .next()
+        .and_then(|board| board.hid.clone());
+    assert_eq!(only, Some(HidConfig::default()), "{said}");
+    plugged(&roots.sys, &[(4, "A7", "usb-0000:00:14.0-2")]);
+    let (_, said) = scanned();
+    let config = Config::from_text(&said, "the scan").unwrap();
+    let boards = config.boards.values();
+    let ids: Vec<_> = boards.filter_map(|board| board.hid.clone()?.id).collect();
+    assert_eq!(ids, ["usb-0000:00:14.0-1", "A7"], "{said}");
+    assert_eq!(said.matches("leave the cable").count(), 1, "{said}");
 }
 
 #[tokio::test]

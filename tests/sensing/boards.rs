@@ -6,7 +6,9 @@ use boardbridge::vocabulary::{Advice, ClientName, Command};
 use rig::program::Program;
 use shakmaty::{CastlingMode, Color, Square, fen::Fen, uci::UciMove};
 use simulators::{
-    HandAction, chessnut, dgt,
+    HandAction,
+    chessnut::{self, usb::UsbChessnut},
+    dgt,
     game::Game,
     gesture::{CaptureOrder, CastlingOrder, Style, Touch},
     pegasus,
@@ -53,6 +55,15 @@ fn pegasus(pieces: pieces::Settings) -> Table<pegasus::Pegasus> {
         ..pegasus::Settings::default()
     };
     Table::new(pegasus::Pegasus::new(settings), KEY)
+}
+
+fn chessnut_by_usb(pieces: pieces::Settings) -> Table<UsbChessnut> {
+    let settings = chessnut::Settings {
+        pieces,
+        ..chessnut::Settings::default()
+    };
+    let board = chessnut::Chessnut::new(settings);
+    Table::new(UsbChessnut::new(board), "hid = {}")
 }
 
 fn tidily(m: UciMove) -> Order {
@@ -124,6 +135,21 @@ fn a_pegasus_that_is_locked_or_not_calibrated_says_so_and_its_squares_are_no_pos
     told(calibrated, KEY, "is not calibrated");
 }
 
+#[test]
+fn whole_games_are_played_on_a_chessnut_board_by_usb() {
+    whole_games(chessnut_by_usb);
+}
+
+#[test]
+fn a_board_by_usb_is_told_its_charge_when_it_knows_it() {
+    let mut table = chessnut_by_usb(person());
+    // It says meanwhile, unasked, that it does not know it.
+    table.waits(Duration::from_secs(30));
+    assert_eq!(table.snapshot().battery, Some(88));
+    // A cable that is out for a moment is there at once; a radio would be left alone for nine seconds.
+    assert_eq!(table.core.pause_between_links(), Duration::ZERO);
+}
+
 fn turned<W: Wood>(table: impl Fn(pieces::Settings) -> Table<W>) {
     let mut table = table(pieces::Settings {
         turned: true,
@@ -137,6 +163,7 @@ fn a_board_that_lies_the_other_way_round_is_played_on_as_it_lies() {
     turned(dgt);
     turned(chessnut);
     turned(pegasus);
+    turned(chessnut_by_usb);
 }
 
 /// Every act of a game that is not a plain move, and every accident.
@@ -212,6 +239,7 @@ fn a_game_goes_on_through_take_backs_accidents_and_mistakes() {
     an_eventful_game(dgt);
     an_eventful_game(pegasus);
     an_eventful_game(chessnut);
+    an_eventful_game(chessnut_by_usb);
 }
 
 fn promotions<W: Wood>(table: impl Fn(pieces::Settings) -> Table<W>) {
@@ -226,6 +254,7 @@ fn promotions<W: Wood>(table: impl Fn(pieces::Settings) -> Table<W>) {
 fn a_pawn_becomes_the_piece_that_is_put_there() {
     promotions(dgt);
     promotions(chessnut);
+    promotions(chessnut_by_usb);
 }
 
 fn dgt_with_clock(kind: dgt::clock::Kind) -> Table<dgt::Dgt> {
@@ -395,6 +424,7 @@ fn untidy_games<W: Wood>(table: impl Fn(pieces::Settings) -> Table<W>) {
 fn untidy_hands_play_whole_games() {
     untidy_games(dgt);
     untidy_games(chessnut);
+    untidy_games(chessnut_by_usb);
 }
 
 #[test]
@@ -444,6 +474,21 @@ fn a_board_that_was_switched_off_and_on_tells_its_changes_again() {
         .wood
         .does(table.now, Order::Do(HandAction::On { forgetful: true }));
     table.comes("the board", |table| table.snapshot().link.is_open());
+    table.plays_through("g1f3 b8c6 f1b5 a7a6", true, tidily);
+}
+
+#[test]
+fn a_board_by_usb_that_was_switched_off_is_played_on_when_it_is_on_again() {
+    let mut table = chessnut_by_usb(person());
+    table.plays("e2e4 e7e5", true, tidily);
+    table.wood.does(table.now, Order::Do(HandAction::Off));
+    table.waits(Duration::from_secs(10));
+    assert!(!table.snapshot().link.is_open());
+    table.unlink();
+    table
+        .wood
+        .does(table.now, Order::Do(HandAction::On { forgetful: true }));
+    table.link();
     table.plays_through("g1f3 b8c6 f1b5 a7a6", true, tidily);
 }
 

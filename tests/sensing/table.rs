@@ -10,7 +10,9 @@ use boardbridge::{
 use rig::{cable::CORRECTION_WAIT, clock::Clocked, program::Program};
 use shakmaty::{Move, uci::UciMove};
 use simulators::{
-    Report, SimulatedBoard as _, chessnut, dgt, pegasus,
+    Report, SimulatedBoard as _,
+    chessnut::{self, usb::UsbChessnut},
+    dgt, pegasus,
     peripheral::Peripheral as _,
     pieces::{Order, Pieces},
 };
@@ -131,6 +133,43 @@ macro_rules! on_radio {
 
 on_radio!(chessnut::Chessnut, "chessnut");
 on_radio!(pegasus::Pegasus, "dgt-pegasus");
+
+impl Wood for UsbChessnut {
+    const KIND: &'static str = "chessnut";
+    fn linked(&mut self, now: Instant, up: bool) {
+        if up {
+            self.plugged(now);
+        } else {
+            self.unplugged(now);
+        }
+    }
+    fn takes(&mut self, now: Instant, outgoing: &Outgoing) -> Option<Reply> {
+        assert_eq!(outgoing.channel, Channel::Hid);
+        assert!(matches!(outgoing.request, Request::Command(_)));
+        self.received(now, outgoing.bytes());
+        Some(Reply::Done)
+    }
+    fn says(&mut self) -> Option<(Channel, Vec<u8>)> {
+        Some((Channel::Hid, self.poll_transmit()?))
+    }
+    fn shows(&mut self) -> Option<Report> {
+        self.poll_report()
+    }
+    fn does(&mut self, now: Instant, order: Order) {
+        self.order(now, order);
+    }
+    /// Its lamps show it.
+    fn hears(&mut self, _now: Instant, _m: Move) {}
+    fn pieces(&self) -> &Pieces {
+        self.pieces()
+    }
+    fn next(&self) -> Option<Instant> {
+        self.deadline()
+    }
+    fn passes(&mut self, now: Instant) {
+        self.timeout(now);
+    }
+}
 
 /// See the module documentation.
 pub struct Table<W> {

@@ -12,6 +12,7 @@ mod nibbles;
 mod obeying;
 pub mod profile;
 mod settings;
+pub mod usb;
 
 use std::{
     collections::VecDeque,
@@ -145,6 +146,11 @@ impl Chessnut {
     /// Whether it is switched on.
     pub fn is_on(&self) -> bool {
         self.on
+    }
+
+    /// Whether a computer is connected.
+    fn is_connected(&self) -> bool {
+        self.connected
     }
 
     /// Whether the motors work.

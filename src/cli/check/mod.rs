@@ -41,7 +41,13 @@ use crate::{
         holders::Holders,
         serial_access::{barred, no_port},
     },
-    transport::{ble::Radio, is_gadget_port, settings::SerialConfig},
+    transport::{
+        Transport,
+        ble::Radio,
+        hid::{HidBoard, HidError},
+        is_gadget_port,
+        settings::SerialConfig,
+    },
     vocabulary::BoardName,
 };
 
@@ -200,7 +206,8 @@ pub fn describe(config: &Config, file: &Path, here: Here, engines: &str) -> Stri
         text.push_str("  note     the service keeps these    in /var/lib/boardbridge\n");
     }
     for (name, board) in &config.boards {
-        let _ = match board.transport(&Radio::default()) {
+        let transport = board.transport(&Radio::default());
+        let _ = match &transport {
             Ok(transport) => writeln!(
                 text,
                 "  board    {name:<18} {} on {transport}",
@@ -208,6 +215,9 @@ pub fn describe(config: &Config, file: &Path, here: Here, engines: &str) -> Stri
             ),
             Err(error) => writeln!(text, "  board    {name:<18} not run: {error}"),
         };
+        if let Ok(Transport::Hid(board)) = &transport {
+            text += &told(name.as_str(), usb(board, &identity));
+        }
         if let Some(served) = &board.uci_listen {
             let at = at(&served.listen, &served.allow);
             let _ = writeln!(text, "  uci      {name:<18} {at}");
@@ -401,6 +411,19 @@ fn serial(
         .into_iter()
         .map(|outcome| told(name.as_str(), outcome));
     lines.collect()
+}
+
+/// Whether a board on USB could be opened.
+fn usb(board: &HidBoard, identity: &Identity) -> Outcome {
+    match board.attempt() {
+        Ok(()) => Outcome::Works,
+        Err(error) if error.is_away() => Outcome::Note(format!("{error}; the daemon waits for it")),
+        // Only of the service is it certain that it runs the daemon.
+        Err(error @ HidError::Denied { .. }) if !identity.is_service() => {
+            Outcome::Note(error.to_string())
+        }
+        Err(error) => Outcome::Problem(error.to_string()),
+    }
 }
 
 fn at(listen: &Listen, allow: &Allow) -> String {

@@ -1,7 +1,8 @@
-//! `boardbridge scan`: serial ports and Bluetooth boards in reach, each with the TOML to paste.
+//! `boardbridge scan`: serial ports, and boards on USB and Bluetooth in reach, each with the TOML to paste.
 
 pub mod probe;
 mod serial_ports;
+mod usb;
 
 use std::{
     io::{self, Write},
@@ -13,7 +14,10 @@ use serde_json::Value;
 use tokio::time::timeout;
 
 use self::probe::Finding;
-pub use self::serial_ports::{Port, serial_ports};
+pub use self::{
+    serial_ports::{Port, serial_ports},
+    usb::usb,
+};
 use crate::{
     cli::call,
     driver::{
@@ -23,6 +27,7 @@ use crate::{
     text::escape::{escaped, escaped_json},
     transport::{
         ble::{BleError, Radio, Seen},
+        hid::Roots,
         serial::SerialPort,
     },
 };
@@ -71,7 +76,7 @@ impl Names {
     }
 }
 
-/// What was found at the serial ports.
+/// What was found at the serial ports, and on USB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cable {
     /// Nothing, or ports of the machine itself.
@@ -88,7 +93,12 @@ pub enum Cable {
 /// It cannot be written.
 pub async fn run(output: &mut impl Write, look: Look<'_>) -> io::Result<()> {
     let mut names = Names::default();
+    let roots = Roots {
+        dev: look.dev.to_owned(),
+        ..Roots::default()
+    };
     let cable = serial(output, look, &mut names).await?;
+    let cable = cable.max(usb(output, &roots, &mut names)?);
     let radio = Radio::default();
     let written = match radio.ready(look.adapter).await {
         Ok(()) => listened(output, &radio, look.adapter, cable, &mut names).await,

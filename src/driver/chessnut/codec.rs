@@ -4,7 +4,7 @@ use bytes::Bytes;
 use shakmaty::{Bitboard, Board, Color, Piece, Role, Square};
 use uuid::Uuid;
 
-use crate::vocabulary::{Channel, Outgoing, Request};
+use crate::vocabulary::{Channel, HidBoards, Outgoing, Request};
 
 const fn characteristic(number: u128) -> Uuid {
     Uuid::from_u128(0x1b7e_0000_2877_41c3_b46e_cf05_7c56_2023 | number << 96)
@@ -16,6 +16,14 @@ pub const POSITIONS: Uuid = characteristic(0x8262);
 pub const COMMANDS: Uuid = characteristic(0x8272);
 /// Notifies answers, and the key.
 pub const ANSWERS: Uuid = characteristic(0x8273);
+
+/// The boards on USB. The high byte of the product number is the model: Air, Pro, Air+, Go. The Evo (0x83) speaks otherwise.
+pub const HID: HidBoards = HidBoards {
+    title: "Chessnut Air, Air+, Pro or Go",
+    vendor: 0x2d80,
+    families: &[0x80, 0x81, 0x82, 0x85],
+    usage_page: 0xff00,
+};
 
 /// The longest message: its type, its length, and what that counts.
 const HEADER: usize = 2;
@@ -51,6 +59,12 @@ pub enum Message {
     NewGame,
     /// A message that we do not need.
     Other,
+}
+
+/// The message in a report: its number is the message's type, and what follows the message fills the report up.
+pub fn of_report(report: &[u8]) -> &[u8] {
+    let length = report.get(1).map_or(0, |length| usize::from(*length));
+    report.get(..HEADER + length).unwrap_or(report)
 }
 
 /// Reads one whole message. `None`: it is none of this protocol.
@@ -147,10 +161,10 @@ pub fn lights(squares: Bitboard) -> Vec<u8> {
     [0x0a, 8].into_iter().chain(ranks).collect()
 }
 
-/// A command by Bluetooth.
-pub fn command(bytes: impl Into<Bytes>) -> Outgoing {
+/// A command, on this channel.
+pub fn command(channel: Channel, bytes: impl Into<Bytes>) -> Outgoing {
     Outgoing {
-        channel: Channel::Gatt(COMMANDS),
+        channel,
         request: Request::Command(bytes.into()),
     }
 }
@@ -236,6 +250,38 @@ mod tests {
             bytes("0A08 0100000000000080")
         );
         assert_eq!(lit(&[Square::C4]), bytes("0A08 0000000020000000"));
+    }
+
+    /// chessnutech/EasyLinkSDK, `sdk/EasyLink.cpp`: the second byte counts what follows it, and zeros fill the report up.
+    #[test]
+    fn a_report_is_a_message_that_is_filled_up() {
+        let mut start = bytes("013D 58233185 44444444");
+        start.extend([0; 16]);
+        start.extend(bytes("77777777 A6C99B6A CB010000"));
+        start.resize(65, 0);
+        let message = of_report(&start);
+        assert_eq!(message.len(), 63);
+        assert_eq!(read(message), Some(Message::Position(Board::new())));
+        let mut charge = bytes("2A025800");
+        charge.resize(65, 0);
+        assert_eq!(read(of_report(&charge)), Some(Message::Battery(88)));
+        // A board tells its charge unasked, also when it does not know it.
+        assert_eq!(read(of_report(&bytes("2A020001"))), Some(Message::Other));
+        // Cut, and of another kind.
+        assert_eq!(read(of_report(&start[..33])), None);
+        assert_eq!(read(of_report(&[0, 0, 4])), None);
+        assert_eq!(read(of_report(&[1])), None);
+        assert_eq!(read(of_report(&[])), None);
+    }
+
+    #[test]
+    fn boards_are_known_by_their_models() {
+        for product in [0x8001, 0x8002, 0x8100, 0x8200, 0x85ff] {
+            assert!(HID.has(0x2d80, product), "{product:x}");
+        }
+        for (vendor, product) in [(0x2d80, 0x8300), (0x2d80, 0x0080), (0x2d81, 0x8000)] {
+            assert!(!HID.has(vendor, product), "{vendor:x}:{product:x}");
+        }
     }
 
     #[test]

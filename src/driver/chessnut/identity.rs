@@ -9,7 +9,7 @@ pub static IDENTITY: Identity = Identity {
     title: "Chessnut Air, Air+, Pro and Go",
     room: "chessnut",
     example: "chessnut",
-    media: &[Medium::Ble],
+    media: &[Medium::Ble, Medium::Hid],
     // It advertises no service. The Move and the Evo speak otherwise.
     radio_names: &[
         "Chessnut Air",

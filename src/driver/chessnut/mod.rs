@@ -1,9 +1,9 @@
-//! Chessnut boards (Bluetooth LE): Air, Air+, Pro, Go. They sense which piece stands where, and have a lamp in each square.
+//! Chessnut boards (Bluetooth LE, USB): Air, Air+, Pro, Go. They sense which piece stands where, and have a lamp in each square.
 //!
 //! Source: the maker's texts and others' captures, see `PROTOCOL.md`. What shaped this driver:
 //!
 //! - The board sends its pieces ten times a second, but only after it was asked to, anew on each link.
-//! - Its answers do not say what they answer: one command at a time, 0.1 s apart.
+//! - Its answers do not say what they answer: one command at a time, 0.1 s apart, on USB 0.2 s.
 //! - A link that a process has left behind answers, and shows no pieces.
 
 mod codec;
@@ -17,7 +17,7 @@ use std::{
 
 use shakmaty::Bitboard;
 
-use self::codec::{ANSWERS, BATTERY, BEEP, Joined, Message, POSITIONS, REAL_TIME};
+use self::codec::{ANSWERS, BATTERY, BEEP, COMMANDS, Joined, Message, POSITIONS, REAL_TIME};
 pub use self::{identity::IDENTITY, settings::Settings};
 use crate::{
     driver::{
@@ -34,6 +34,8 @@ pub const KIND: BoardKind = BoardKind::new("chessnut");
 /// The pause after each write. The board may drop what comes within 0.1 s (the maker's app leaves that much); the radio may bring two
 /// writes nearer to each other than they were sent.
 const GAP: Duration = Duration::from_millis(150);
+/// The pause after each write on USB (the maker's `EasyLinkSDK`, `WRITE_INTERVAL`).
+const GAP_ON_USB: Duration = Duration::from_millis(200);
 /// A board that has shown no pieces for this long is asked again to. It shows them ten times a second.
 const WATCH: Duration = Duration::from_secs(5);
 /// A link without any pieces for this long is opened again: a link left behind by another process never shows any.
@@ -60,6 +62,7 @@ enum Purpose {
 #[derive(Debug)]
 pub struct Chessnut {
     beeps: bool,
+    by_usb: bool,
     outbox: Outbox<Purpose>,
     positions: Joined,
     answers: Joined,
@@ -77,11 +80,12 @@ pub struct Chessnut {
 }
 
 impl Chessnut {
-    /// A board of which nothing is known. `beeps`: when it lights squares.
-    pub fn new(beeps: bool) -> Self {
+    /// A board of which nothing is known. `beeps`: when it lights squares; `by_usb`: it is no Bluetooth board.
+    pub fn new(beeps: bool, by_usb: bool) -> Self {
         Self {
             beeps,
-            outbox: Outbox::spaced(GAP),
+            by_usb,
+            outbox: Outbox::spaced(if by_usb { GAP_ON_USB } else { GAP }),
             positions: Joined::new(codec::begins_position),
             answers: Joined::new(codec::begins_answer),
             shows: false,
@@ -95,7 +99,13 @@ impl Chessnut {
     }
 
     fn send(&mut self, command: &[u8], purpose: Purpose) {
-        self.outbox.push(codec::command(command.to_vec()), purpose);
+        let channel = if self.by_usb {
+            Channel::Hid
+        } else {
+            Channel::Gatt(COMMANDS)
+        };
+        let command = codec::command(channel, command.to_vec());
+        self.outbox.push(command, purpose);
     }
 
     fn message(&mut self, now: Instant, message: Message) {
@@ -122,10 +132,12 @@ impl Chessnut {
 impl Wire for Chessnut {
     fn link_up(&mut self, now: Instant) {
         self.link_down();
-        self.outbox
-            .push(codec::subscribe(POSITIONS), Purpose::Essential);
-        self.outbox
-            .push(codec::subscribe(ANSWERS), Purpose::Essential);
+        if !self.by_usb {
+            for notifies in [POSITIONS, ANSWERS] {
+                let subscribe = codec::subscribe(notifies);
+                self.outbox.push(subscribe, Purpose::Essential);
+            }
+        }
         self.send(&REAL_TIME, Purpose::Essential);
         self.send(&BATTERY, Purpose::Plain);
         self.look_at = Some(now + WATCH);
@@ -134,16 +146,17 @@ impl Wire for Chessnut {
     }
 
     fn link_down(&mut self) {
-        *self = Self::new(self.beeps);
+        *self = Self::new(self.beeps, self.by_usb);
     }
 
     fn received(&mut self, now: Instant, channel: Channel, bytes: &[u8]) {
-        let joined = match channel {
-            Channel::Gatt(POSITIONS) => &mut self.positions,
-            Channel::Gatt(ANSWERS) => &mut self.answers,
-            _ => return,
+        let whole = match channel {
+            Channel::Gatt(POSITIONS) => self.positions.push(bytes),
+            Channel::Gatt(ANSWERS) => self.answers.push(bytes),
+            Channel::Hid => Some(codec::of_report(bytes).to_vec()),
+            Channel::Gatt(_) | Channel::Serial => return,
         };
-        let Some(whole) = joined.push(bytes) else {
+        let Some(whole) = whole else {
             return;
         };
         if let Some(message) = codec::read(&whole) {
@@ -217,6 +230,6 @@ impl Wire for Chessnut {
     }
 
     fn pause_between_links(&self) -> Duration {
-        PAUSE
+        if self.by_usb { Duration::ZERO } else { PAUSE }
     }
 }

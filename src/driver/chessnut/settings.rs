@@ -2,13 +2,16 @@
 
 use std::time::Duration;
 
-use super::Chessnut;
-use crate::driver::{
-    Driver,
-    identity::{self, Medium},
-    sensing::Orientation,
-    sensor::Sensor,
-    settings::settings,
+use super::{Chessnut, codec::HID};
+use crate::{
+    driver::{
+        Driver,
+        identity::{self, Medium},
+        sensing::Orientation,
+        sensor::Sensor,
+        settings::settings,
+    },
+    vocabulary::HidBoards,
 };
 
 settings! {
@@ -27,8 +30,12 @@ settings! {
 }
 
 impl identity::Settings for Settings {
-    fn driver(&self, _medium: Option<Medium>) -> Box<dyn Driver> {
-        let wire = Chessnut::new(self.beep);
+    fn driver(&self, medium: Option<Medium>) -> Box<dyn Driver> {
+        let wire = Chessnut::new(self.beep, medium == Some(Medium::Hid));
         Box::new(Sensor::new(wire, self.orientation, self.settle))
+    }
+
+    fn hid(&self) -> Option<HidBoards> {
+        Some(HID)
     }
 }
