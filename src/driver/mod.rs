@@ -45,6 +45,8 @@ pub mod stranger;
 pub mod swpp;
 #[cfg(test)]
 mod toy;
+#[cfg(test)]
+mod toy_pieces;
 pub mod ucb;
 
 use std::time::{Duration, Instant};

@@ -1,8 +1,8 @@
 //! Every make of board this program can drive.
 
-#[cfg(test)]
-use super::toy;
 use super::{chessnut, citrine, dgt, identity::Identity, neo, swpp, ucb};
+#[cfg(test)]
+use super::{toy, toy_pieces};
 
 /// The makes: one line each.
 pub static MAKES: &[&Identity] = &[
@@ -14,6 +14,8 @@ pub static MAKES: &[&Identity] = &[
     &dgt::IDENTITY,
     #[cfg(test)]
     &toy::IDENTITY,
+    #[cfg(test)]
+    &toy_pieces::IDENTITY,
 ];
 
 /// The make of this name.
