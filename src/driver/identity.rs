@@ -9,7 +9,7 @@ use figment::{
 use serde::{Serialize, de::DeserializeOwned};
 use uuid::Uuid;
 
-use super::Driver;
+use super::{Driver, picture::Picture};
 use crate::{text::frames::Cut, vocabulary::BoardKind};
 
 /// A make of board. Each board's folder defines one, `IDENTITY`; [`super::registry`] lists them.
@@ -31,6 +31,8 @@ pub struct Identity {
     pub service: Option<Uuid>,
     /// How it is found on a serial port.
     pub probe: Option<Probe>,
+    /// How transcripts write where its pieces stand, if it tells that in bytes.
+    pub picture: Option<&'static Picture>,
     /// Its keys in the configuration, in addition to those of every board.
     pub keys: &'static [Key],
     /// Reads the values of these keys.

@@ -36,6 +36,7 @@ pub mod identity;
 pub mod neo;
 pub mod outbox;
 pub mod pacer;
+pub mod picture;
 pub mod profile;
 pub mod registry;
 pub mod sensing;

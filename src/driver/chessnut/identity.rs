@@ -1,6 +1,6 @@
 //! How a Chessnut board is identified, found and reached.
 
-use super::{KIND, Settings};
+use super::{KIND, Settings, codec};
 use crate::driver::identity::{self, Identity, Medium};
 
 /// What the rest of the program knows about this make.
@@ -21,6 +21,7 @@ pub static IDENTITY: Identity = Identity {
     ],
     service: None,
     probe: None,
+    picture: Some(&codec::PICTURE),
     keys: Settings::KEYS,
     read: identity::read::<Settings>,
     defaults: identity::defaults::<Settings>,

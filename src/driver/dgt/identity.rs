@@ -34,6 +34,7 @@ pub static IDENTITY: Identity = Identity {
             },
         },
     }),
+    picture: Some(&codec::PICTURE),
     keys: Settings::KEYS,
     read: identity::read::<Settings>,
     defaults: identity::defaults::<Settings>,

@@ -19,6 +19,7 @@ pub static IDENTITY: Identity = Identity {
     radio_names: &["Square Off Neo", "Miko"],
     service: None,
     probe: None,
+    picture: None,
     keys: Settings::KEYS,
     read: identity::read::<Settings>,
     defaults: identity::defaults::<Settings>,

@@ -42,6 +42,7 @@ pub static IDENTITY: Identity = Identity {
             _ => None,
         }),
     }),
+    picture: None,
     keys: Settings::KEYS,
     read: identity::read::<Settings>,
     defaults: identity::defaults::<Settings>,

@@ -16,6 +16,7 @@ pub static IDENTITY: Identity = Identity {
     radio_names: &[],
     service: None,
     probe: None,
+    picture: None,
     keys: Settings::KEYS,
     read: identity::read::<Settings>,
     defaults: identity::defaults::<Settings>,

@@ -26,6 +26,7 @@ pub static IDENTITY: Identity = Identity {
             Some(_) => Some("is a UCB, switched on".to_owned()),
         }),
     }),
+    picture: None,
     keys: Settings::KEYS,
     read: identity::read::<Settings>,
     defaults: identity::defaults::<Settings>,
