@@ -102,7 +102,7 @@ pub(crate) enum Make {
 const PEGASUS_DRAIN: Duration = Duration::from_mins(1);
 
 /// Each board, what it is told of a game, and how it is made.
-const BOARDS: [(Kind, Told, Make); 9] = [
+const BOARDS: &[(Kind, Told, Make)] = &[
     (Kind::NovagCitrine, Told::Nothing, Make::Line(citrine)),
     (Kind::NovagUcb, Told::Nothing, Make::Line(ucb)),
     // Moves before the game began mean nothing: the board senses only squares.
@@ -145,14 +145,14 @@ const BOARDS: [(Kind, Told, Make); 9] = [
 
 /// How a board of this kind is made; nothing for an app.
 pub(crate) fn make(kind: Kind) -> Option<Make> {
-    let found = BOARDS.into_iter().find(|(other, ..)| *other == kind);
-    found.map(|(.., make)| make)
+    let found = BOARDS.iter().find(|(other, ..)| *other == kind);
+    found.map(|(.., make)| *make)
 }
 
 /// What a board of this kind is told of a game.
 pub(crate) fn told(kind: Kind) -> Told {
-    let found = BOARDS.into_iter().find(|(other, ..)| *other == kind);
-    found.map_or(Told::Nothing, |(_, told, _)| told)
+    let found = BOARDS.iter().find(|(other, ..)| *other == kind);
+    found.map_or(Told::Nothing, |(_, told, _)| *told)
 }
 
 fn citrine(of: &Settings) -> OnLine {

@@ -141,6 +141,22 @@ fn every_board_is_named_in_two_files_of_the_program_outside_its_room() {
     assert_eq!(wrong, [""; 0], "ask the registry instead");
 }
 
+/// The newest simulated boards: what they are told and how they are made is in the registry.
+#[test]
+fn a_simulated_board_is_named_in_two_files_outside_its_room() {
+    for room in ["chessnut", "dgt", "pegasus"] {
+        let mut found = BTreeSet::new();
+        for (file, text) in files("simulators/src") {
+            let own = file.starts_with(&format!("simulators/src/{room}/"));
+            if !own && !file.ends_with("tests.rs") && has(&code(&text), room) {
+                found.insert(file);
+            }
+        }
+        let know = ["simulators/src/lib.rs", "simulators/src/registry.rs"];
+        assert_eq!(found, know.map(str::to_owned).into(), "{room}");
+    }
+}
+
 /// A list that has to grow with every board comes from the registry.
 #[test]
 fn no_other_file_lists_every_kind() {
@@ -153,6 +169,19 @@ fn no_other_file_lists_every_kind() {
         }
     }
     assert_eq!(lists, [""; 0]);
+}
+
+/// The rows of README, by the boards' pages.
+#[test]
+fn every_board_has_a_row_in_the_table_of_readme() {
+    let text = fs::read_to_string(root().join("README.md")).unwrap();
+    for make in MAKES {
+        let page = format!("(docs/boards/{}.md)", make.room);
+        let row = text
+            .lines()
+            .any(|line| line.starts_with("| [") && line.contains(&page));
+        assert!(row, "README's table has no row for {}", make.title);
+    }
 }
 
 /// What a board needs besides its code.
