@@ -49,6 +49,7 @@ mod toy;
 #[cfg(test)]
 mod toy_pieces;
 pub mod ucb;
+pub mod usb;
 
 use std::time::{Duration, Instant};
 

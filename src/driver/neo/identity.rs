@@ -18,6 +18,7 @@ pub static IDENTITY: Identity = Identity {
     media: &[Medium::Ble],
     radio_names: &["Square Off Neo", "Miko"],
     service: None,
+    usb: &[],
     probe: None,
     picture: None,
     keys: Settings::KEYS,

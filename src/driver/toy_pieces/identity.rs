@@ -15,6 +15,7 @@ pub static IDENTITY: Identity = Identity {
     media: &[Medium::Serial],
     radio_names: &[],
     service: None,
+    usb: &[],
     probe: None,
     picture: None,
     keys: Settings::KEYS,
