@@ -61,6 +61,7 @@ fn main() -> ExitCode {
             connect,
         } => scanned(Look {
             dev: Path::new("/dev"),
+            sys: Path::new("/sys"),
             probe,
             adapter: adapter.as_deref(),
             daemon: &connect,

@@ -19,6 +19,7 @@ pub mod gesture;
 pub mod hand;
 pub mod line;
 pub mod neo;
+mod opens;
 pub mod outcome;
 pub mod pegasus;
 pub mod peripheral;

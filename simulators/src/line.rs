@@ -4,6 +4,7 @@ use std::{io, net::SocketAddr, path::PathBuf};
 
 use super::{
     bluez::serial_device::SerialDevice,
+    opens::Opens,
     pty::Pty,
     socket::{Came, Socket},
     uhid::{Identity, Uhid},
@@ -25,8 +26,8 @@ pub enum Place {
 /// A line that is open at the board's end.
 #[derive(Debug)]
 pub enum Line {
-    /// A pseudo-terminal.
-    Pty(Pty),
+    /// A pseudo-terminal, and when a computer opens it, if the system tells.
+    Pty(Pty, Option<Opens>),
     /// A TCP port.
     Tcp(Socket),
     /// A serial port by Bluetooth Classic.
@@ -42,7 +43,11 @@ impl Place {
     /// The error of the system.
     pub fn open(&self) -> io::Result<Line> {
         match self {
-            Self::Pty(link) => Pty::open(link.as_deref()).map(Line::Pty),
+            Self::Pty(link) => {
+                let pty = Pty::open(link.as_deref())?;
+                let opens = Opens::of(pty.name()).ok();
+                Ok(Line::Pty(pty, opens))
+            }
             Self::Tcp(address) => Socket::open(address).map(Line::Tcp),
             Self::Usb(identity) => Uhid::open(identity).map(|device| Line::Usb(Box::new(device))),
             Self::Air => Err(io::ErrorKind::Unsupported.into()),
@@ -54,7 +59,7 @@ impl Line {
     /// The name to open or to connect to at the other end.
     pub fn name(&self) -> String {
         match self {
-            Self::Pty(pty) => pty.name().display().to_string(),
+            Self::Pty(pty, _) => pty.name().display().to_string(),
             Self::Tcp(socket) => socket.address().to_string(),
             Self::Air(device) => device.address().to_string(),
             Self::Usb(device) => device.name().to_owned(),
@@ -67,7 +72,12 @@ impl Line {
     /// The error of the system.
     pub async fn read(&mut self, buffer: &mut [u8]) -> io::Result<Came> {
         match self {
-            Self::Pty(pty) => pty.read(buffer).await.map(Came::Bytes),
+            Self::Pty(pty, opens) => tokio::select! {
+                // First: what came before the line was opened again is lost.
+                biased;
+                Some(opened) = next_of(opens.as_ref()) => opened.map(|()| Came::Computer),
+                count = pty.read(buffer) => count.map(Came::Bytes),
+            },
             Self::Tcp(socket) => socket.read(buffer).await,
             Self::Air(device) => device.read(buffer).await,
             Self::Usb(device) => device.read(buffer).await,
@@ -80,7 +90,7 @@ impl Line {
     /// The error of the system.
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         match self {
-            Self::Pty(pty) => pty.write(bytes).map(drop),
+            Self::Pty(pty, _) => pty.write(bytes).map(drop),
             Self::Tcp(socket) => {
                 socket.write(bytes);
                 Ok(())
@@ -92,4 +102,8 @@ impl Line {
             Self::Usb(device) => device.write(bytes),
         }
     }
+}
+
+async fn next_of(opens: Option<&Opens>) -> Option<io::Result<()>> {
+    Some(opens?.next().await)
 }

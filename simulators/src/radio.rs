@@ -13,16 +13,12 @@ use tokio::{
 };
 
 use super::{
-    HandAction, Report, SimulatedBoard,
+    HandAction, Report,
     air::{self, Air},
     bluez::{self, Bluez, address::Address, control::Control},
-    chessnut::Chessnut,
     hand::Next,
-    neo::Neo,
     outcome::Outcome,
-    pegasus::Pegasus,
     peripheral::Peripheral,
-    swpp::SwppBoard,
     turns::Turns,
 };
 use crate::game::Game;
@@ -40,65 +36,6 @@ pub trait RadioBoard: Peripheral + 'static {
     fn look(&mut self) -> Option<Report>;
     /// The game on it, and whether a shown move is not executed yet; `None` while the person is busy.
     fn stands(&self) -> Option<(&Game, bool)>;
-}
-
-impl RadioBoard for Neo {
-    fn order(&mut self, now: Instant, action: HandAction) {
-        self.hand(now, action);
-    }
-
-    fn look(&mut self) -> Option<Report> {
-        self.poll_report()
-    }
-
-    fn stands(&self) -> Option<(&Game, bool)> {
-        let shown = self.shown().is_some();
-        self.is_settled().then(|| (self.game(), shown))
-    }
-}
-
-impl RadioBoard for SwppBoard {
-    fn order(&mut self, now: Instant, action: HandAction) {
-        self.hand(now, action);
-    }
-
-    fn look(&mut self) -> Option<Report> {
-        self.poll_report()
-    }
-
-    fn stands(&self) -> Option<(&Game, bool)> {
-        Some((self.game(), self.shown().is_some()))
-    }
-}
-
-impl RadioBoard for Chessnut {
-    fn order(&mut self, now: Instant, action: HandAction) {
-        self.hand(now, action);
-    }
-
-    fn look(&mut self) -> Option<Report> {
-        self.poll_report()
-    }
-
-    fn stands(&self) -> Option<(&Game, bool)> {
-        let shown = self.shown().is_some();
-        self.is_settled().then(|| (self.game(), shown))
-    }
-}
-
-impl RadioBoard for Pegasus {
-    fn order(&mut self, now: Instant, action: HandAction) {
-        self.hand(now, action);
-    }
-
-    fn look(&mut self) -> Option<Report> {
-        self.poll_report()
-    }
-
-    fn stands(&self) -> Option<(&Game, bool)> {
-        let shown = self.shown().is_some();
-        self.is_settled().then(|| (self.game(), shown))
-    }
 }
 
 /// The radio that the board uses.

@@ -1,7 +1,11 @@
-//! The boards that can be simulated: a line for each.
+//! The boards that can be simulated: a kind and a row for each.
 
-use std::time::{Duration, Instant};
+use std::{
+    fmt,
+    time::{Duration, Instant},
+};
 
+use clap::{ValueEnum, builder::PossibleValue};
 use uuid::Uuid;
 
 use crate::{
@@ -15,12 +19,69 @@ use crate::{
     peripheral::{Peripheral, Profile, Refused},
     pieces,
     radio::RadioBoard,
-    run::{Kind, Settings},
+    run::Settings,
     swpp::{self, SwppBoard},
     turns::Told,
     ucb::Ucb,
     uhid::Identity,
 };
+
+/// The kinds of boards that can be simulated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Kind {
+    /// Novag Citrine.
+    #[value(alias = "citrine")]
+    NovagCitrine,
+    /// Novag Universal Chess Board.
+    #[value(alias = "ucb")]
+    NovagUcb,
+    /// Miko Neo, on a D-Bus of its own or on a real adapter.
+    #[value(alias = "neo")]
+    MikoNeo,
+    /// A home-made board that speaks the SWPP.
+    #[value(alias = "swpp")]
+    SwppBoard,
+    /// DGT e-board with a DGT3000 clock.
+    #[value(alias = "dgt")]
+    DgtBoard,
+    /// DGT Revelation II.
+    #[value(alias = "revelation")]
+    DgtRevelation,
+    /// Chessnut Air, on a D-Bus of its own or on a real adapter.
+    #[value(alias = "chessnut")]
+    ChessnutAir,
+    /// Chessnut Move, on a D-Bus of its own or on a real adapter.
+    ChessnutMove,
+    /// DGT Pegasus, on a D-Bus of its own or on a real adapter. Its key is 53494D4B4559.
+    #[value(alias = "pegasus")]
+    DgtPegasus,
+    /// The WhitePawn app, which an SWPP board is connected to.
+    WhitepawnApp,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let value = self.to_possible_value();
+        f.write_str(value.as_ref().map_or("", PossibleValue::get_name))
+    }
+}
+
+impl Kind {
+    /// Whether it is a board, and not the app.
+    pub fn is_board(self) -> bool {
+        make(self).is_some()
+    }
+
+    /// Whether it can be on a line.
+    pub fn takes_line(self) -> bool {
+        matches!(make(self), Some(Make::Line(_) | Make::Either(..)))
+    }
+
+    /// Whether it can be on the radio.
+    pub fn takes_radio(self) -> bool {
+        matches!(make(self), Some(Make::Radio(_) | Make::Either(..)))
+    }
+}
 
 /// A board for a line, in software.
 pub type OnLine = Box<dyn SimulatedBoard>;
@@ -48,7 +109,7 @@ pub(crate) enum Make {
 const PEGASUS_DRAIN: Duration = Duration::from_mins(1);
 
 /// Each board, what it is told of a game, and how it is made.
-const BOARDS: [(Kind, Told, Make); 9] = [
+const BOARDS: &[(Kind, Told, Make)] = &[
     (Kind::NovagCitrine, Told::Nothing, Make::Line(citrine)),
     (Kind::NovagUcb, Told::Nothing, Make::Line(ucb)),
     // Moves before the game began mean nothing: the board senses only squares.
@@ -95,14 +156,14 @@ const BOARDS: [(Kind, Told, Make); 9] = [
 
 /// How a board of this kind is made; nothing for an app.
 pub(crate) fn make(kind: Kind) -> Option<Make> {
-    let found = BOARDS.into_iter().find(|(other, ..)| *other == kind);
-    found.map(|(.., make)| make)
+    let found = BOARDS.iter().find(|(other, ..)| *other == kind);
+    found.map(|(.., make)| *make)
 }
 
 /// What a board of this kind is told of a game.
 pub(crate) fn told(kind: Kind) -> Told {
-    let found = BOARDS.into_iter().find(|(other, ..)| *other == kind);
-    found.map_or(Told::Nothing, |(_, told, _)| told)
+    let found = BOARDS.iter().find(|(other, ..)| *other == kind);
+    found.map_or(Told::Nothing, |(_, told, _)| *told)
 }
 
 fn citrine(of: &Settings) -> OnLine {
@@ -234,8 +295,6 @@ impl RadioBoard for OnRadio {
 
 #[cfg(test)]
 mod tests {
-    use clap::ValueEnum;
-
     use super::*;
 
     #[test]

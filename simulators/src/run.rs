@@ -2,7 +2,6 @@
 //! by chance; or the `WhitePawn` app.
 
 use std::{
-    fmt,
     io::{self, ErrorKind},
     path::PathBuf,
     time::Duration,
@@ -13,8 +12,7 @@ use tokio::{
     sync::mpsc,
 };
 
-use clap::{ValueEnum, builder::PossibleValue};
-
+pub use super::registry::Kind;
 use super::{
     HandAction, Report,
     hand::{Next, Player},
@@ -28,46 +26,6 @@ use crate::outcome::Outcome;
 
 /// Orders that may wait for a hand.
 const MAX_ORDERS: usize = 64;
-
-/// The kinds of boards that can be simulated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Kind {
-    /// Novag Citrine.
-    #[value(alias = "citrine")]
-    NovagCitrine,
-    /// Novag Universal Chess Board.
-    #[value(alias = "ucb")]
-    NovagUcb,
-    /// Miko Neo, on a D-Bus of its own or on a real adapter.
-    #[value(alias = "neo")]
-    MikoNeo,
-    /// A home-made board that speaks the SWPP.
-    #[value(alias = "swpp")]
-    SwppBoard,
-    /// DGT e-board with a DGT3000 clock.
-    #[value(alias = "dgt")]
-    DgtBoard,
-    /// DGT Revelation II.
-    #[value(alias = "revelation")]
-    DgtRevelation,
-    /// Chessnut Air, on a D-Bus of its own or on a real adapter.
-    #[value(alias = "chessnut")]
-    ChessnutAir,
-    /// Chessnut Move, on a D-Bus of its own or on a real adapter.
-    ChessnutMove,
-    /// DGT Pegasus, on a D-Bus of its own or on a real adapter. Its key is 53494D4B4559.
-    #[value(alias = "pegasus")]
-    DgtPegasus,
-    /// The WhitePawn app, which an SWPP board is connected to.
-    WhitepawnApp,
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let value = self.to_possible_value();
-        f.write_str(value.as_ref().map_or("", PossibleValue::get_name))
-    }
-}
 
 /// What to simulate.
 #[derive(Debug)]

@@ -18,7 +18,8 @@
 //! 9.000 @ end                       nothing more; time runs to here
 //! ```
 //!
-//! Seconds since the beginning; payloads in quotes, with Rust's byte escapes.
+//! Seconds since the beginning; payloads in quotes, with Rust's byte escapes. Where the pieces stand is written as in a FEN if the board's
+//! [`Picture`] has exactly these bytes for it: `0.700 < serial "\x86\x00C" rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR`.
 //!
 //! ```
 //! use boardbridge::cli::replay::replay;
@@ -53,12 +54,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use shakmaty::{ByColor, Color, Role, uci::UciMove};
+use shakmaty::{Board, ByColor, Color, Role, uci::UciMove};
 use thiserror::Error;
+use toml_edit::DocumentMut;
 use tracing::warn;
 
 use crate::{
     chess::game::Game,
+    driver::{picture::Picture, registry},
     system::{clock, private},
     vocabulary::{
         BoardName, Channel, ClientId, ClientName, Clocks, Command, Event, NoChannel, NoEnd,
@@ -131,6 +134,7 @@ impl FromStr for Transcript {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let mut transcript = Self::default();
+        let mut picture = None;
         for (index, line) in text.lines().enumerate() {
             let error = |problem: String| TranscriptError {
                 line: index + 1,
@@ -148,7 +152,8 @@ impl FromStr for Transcript {
                 transcript.board.push('\n');
                 continue;
             }
-            let entry = parse_entry(line).map_err(error)?;
+            let picture = *picture.get_or_insert_with(|| picture_of(&transcript.board));
+            let entry = parse_entry(line, picture).map_err(error)?;
             if transcript.entries.last().is_some_and(|e| e.at > entry.at) {
                 return Err(error(
                     "its time is before that of the line before".to_owned(),
@@ -165,13 +170,20 @@ impl fmt::Display for Transcript {
         for line in self.board.lines() {
             writeln!(f, "! {line}")?;
         }
+        let picture = picture_of(&self.board);
         self.entries
             .iter()
-            .try_for_each(|entry| writeln!(f, "{entry}"))
+            .try_for_each(|entry| writeln!(f, "{}", Written { entry, picture }))
     }
 }
 
-fn parse_entry(line: &str) -> Result<Entry, String> {
+/// How a board with this configuration tells where its pieces stand.
+fn picture_of(board: &str) -> Option<&'static Picture> {
+    let board: DocumentMut = board.parse().ok()?;
+    registry::make(board.get("kind")?.as_str()?)?.picture
+}
+
+fn parse_entry(line: &str, picture: Option<&Picture>) -> Result<Entry, String> {
     let mut words = line.splitn(3, ' ');
     let (Some(time), Some(kind), Some(rest)) = (words.next(), words.next(), words.next()) else {
         return Err(
@@ -199,9 +211,9 @@ fn parse_entry(line: &str) -> Result<Entry, String> {
                 ));
             }
         },
-        ">" => Item::Sent(outgoing(rest)?),
+        ">" => Item::Sent(outgoing(rest, picture)?),
         "<" => {
-            let (channel, bytes) = payload(rest)?;
+            let (channel, bytes) = payload(rest, picture)?;
             Item::Received(channel, bytes)
         }
         "*" => Item::Command(parse_command(rest)?),
@@ -218,7 +230,7 @@ fn parse_channel(text: &str) -> Result<Channel, String> {
 }
 
 /// `serial "…"`, `777ac5a4 command "…"`, `777ac5a4 subscribe` or `d804b644 read`.
-fn outgoing(text: &str) -> Result<Outgoing, String> {
+fn outgoing(text: &str, picture: Option<&Picture>) -> Result<Outgoing, String> {
     let request = match text.split_once(' ') {
         Some((_, "read")) => Request::Read,
         Some((_, "subscribe")) => Request::Subscribe,
@@ -226,7 +238,7 @@ fn outgoing(text: &str) -> Result<Outgoing, String> {
         _ => {
             let command = text.split_once(" command ");
             let plain = command.map(|(channel, quoted)| format!("{channel} {quoted}"));
-            let (channel, bytes) = payload(plain.as_deref().unwrap_or(text))?;
+            let (channel, bytes) = payload(plain.as_deref().unwrap_or(text), picture)?;
             let request = if plain.is_some() {
                 Request::Command(bytes.into())
             } else {
@@ -242,19 +254,43 @@ fn outgoing(text: &str) -> Result<Outgoing, String> {
     })
 }
 
-/// `serial "…"`.
-fn payload(text: &str) -> Result<(Channel, Vec<u8>), String> {
-    let (channel, quoted) = text
-        .split_once(' ')
-        .and_then(|(channel, payload)| {
-            let payload = payload.trim().strip_prefix('"')?.strip_suffix('"')?;
-            Some((channel, payload))
-        })
-        .ok_or("expected a channel and a payload in quotes: serial \"Me2e4\\r\\n\"")?;
+/// `serial "…"`, or `serial "…" 8/8/8/8/8/8/8/K1k5 "…"`.
+fn payload(text: &str, picture: Option<&Picture>) -> Result<(Channel, Vec<u8>), String> {
+    const EXPECTED: &str = "expected a channel and a payload in quotes: serial \"Me2e4\\r\\n\"";
+    let (channel, rest) = text.split_once(' ').ok_or(EXPECTED)?;
     let channel = parse_channel(channel)?;
-    let bytes = unescape(quoted);
-    let bytes = bytes.ok_or_else(|| format!("`{quoted}` contains an invalid escape"))?;
+    let mut rest = rest.trim();
+    if rest.is_empty() {
+        return Err(EXPECTED.to_owned());
+    }
+    let mut bytes = Vec::new();
+    while !rest.is_empty() {
+        if let Some(quoted) = rest.strip_prefix('"') {
+            let end = end_of_quoted(quoted).ok_or(EXPECTED)?;
+            let quoted_bytes = unescape(&quoted[..end]);
+            let wrong = || format!("`{}` contains an invalid escape", &quoted[..end]);
+            bytes.extend(quoted_bytes.ok_or_else(wrong)?);
+            rest = &quoted[end + 1..];
+        } else {
+            let (word, after) = rest.split_once(' ').unwrap_or((rest, ""));
+            let board = Board::from_ascii_board_fen(word.as_bytes()).map_err(|_| EXPECTED)?;
+            let picture = picture.ok_or("this kind of board does not tell its pieces in bytes")?;
+            bytes.extend((picture.write)(&board));
+            rest = after;
+        }
+        rest = rest.trim_start();
+    }
     Ok((channel, bytes))
+}
+
+/// Where the quote is that ends this text.
+fn end_of_quoted(text: &str) -> Option<usize> {
+    let mut escaped = false;
+    text.find(|c| {
+        let ends = c == '"' && !escaped;
+        escaped = c == '\\' && !escaped;
+        ends
+    })
 }
 
 fn unescape(text: &str) -> Option<Vec<u8>> {
@@ -402,20 +438,29 @@ fn clocks(words: &[&str]) -> Result<Option<Clocks>, String> {
     Ok(Some(Clocks { left, runs }))
 }
 
-impl fmt::Display for Entry {
+/// An entry, as a line.
+struct Written<'a> {
+    entry: &'a Entry,
+    /// How the board tells where its pieces stand.
+    picture: Option<&'static Picture>,
+}
+
+impl fmt::Display for Written<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:.3} ", self.at.as_secs_f64())?;
-        match &self.item {
+        let Entry { at, item } = self.entry;
+        let payload = |bytes| Payload(bytes, self.picture);
+        write!(f, "{:.3} ", at.as_secs_f64())?;
+        match item {
             Item::LinkUp => f.write_str("@ up"),
             Item::LinkDown(why) => write!(f, "@ down {}", why.replace(['\r', '\n'], " ")),
             Item::End => f.write_str("@ end"),
             Item::Received(channel, bytes) => {
-                write!(f, "< {channel} \"{}\"", bytes.escape_ascii())
+                write!(f, "< {channel} {}", payload(bytes))
             }
             Item::Sent(Outgoing { channel, request }) => match request {
-                Request::Write(bytes) => write!(f, "> {channel} \"{}\"", bytes.escape_ascii()),
+                Request::Write(bytes) => write!(f, "> {channel} {}", payload(bytes)),
                 Request::Command(bytes) => {
-                    write!(f, "> {channel} command \"{}\"", bytes.escape_ascii())
+                    write!(f, "> {channel} command {}", payload(bytes))
                 }
                 Request::Secret(_) => write!(f, "> {channel} secret"),
                 Request::Read => write!(f, "> {channel} read"),
@@ -435,6 +480,39 @@ impl fmt::Display for Entry {
     }
 }
 
+impl fmt::Display for Entry {
+    /// All bytes in quotes.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let picture = None;
+        Written {
+            entry: self,
+            picture,
+        }
+        .fmt(f)
+    }
+}
+
+/// Bytes: in quotes, but for where the pieces stand.
+struct Payload<'a>(&'a [u8], Option<&'static Picture>);
+
+impl fmt::Display for Payload<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(mut rest, picture) = *self;
+        while let Some((before, board, after)) = picture.and_then(|picture| picture.split(rest)) {
+            if !before.is_empty() {
+                write!(f, "\"{}\" ", before.escape_ascii())?;
+            }
+            write!(f, "{}", board.board_fen())?;
+            if after.is_empty() {
+                return Ok(());
+            }
+            f.write_str(" ")?;
+            rest = after;
+        }
+        write!(f, "\"{}\"", rest.escape_ascii())
+    }
+}
+
 /// Writes a recording on a thread of its own: a slow disk never blocks a board.
 #[derive(Debug)]
 pub struct Recorder {
@@ -444,6 +522,8 @@ pub struct Recorder {
     began: Instant,
     dropped: u64,
     path: PathBuf,
+    /// How the board tells where its pieces stand.
+    picture: Option<&'static Picture>,
 }
 
 impl Recorder {
@@ -492,6 +572,7 @@ impl Recorder {
             began: Instant::now(),
             dropped: 0,
             path,
+            picture: picture_of(board_toml),
         })
     }
 
@@ -511,7 +592,9 @@ impl Recorder {
                 self.dropped
             );
         }
-        let _ = writeln!(line, "{}", Entry { at, item });
+        let entry = &Entry { at, item };
+        let picture = self.picture;
+        let _ = writeln!(line, "{}", Written { entry, picture });
         if self.waiting.load(Ordering::Relaxed) > MAX_WAITING_BYTES {
             self.dropped += 1;
             return;

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use clap::{ArgMatches, parser::ValueSource};
+use clap::{ArgMatches, ValueEnum as _, parser::ValueSource};
 use simulators::{
     hand::Plays,
     phone_radio::PhoneRadio,
@@ -76,8 +76,9 @@ impl Simulate {
     }
 
     fn why_unfit(&self, option: &str, uses: &[Use]) -> Option<String> {
-        let Some((_, when)) = uses.iter().find(|(kinds, _)| kinds.contains(&self.kind)) else {
-            let kinds = uses.iter().flat_map(|(kinds, _)| *kinds);
+        let Some((_, when)) = uses.iter().find(|(kinds, _)| kinds.has(self.kind)) else {
+            let fits = |kind: &&Kind| uses.iter().any(|(kinds, _)| kinds.has(**kind));
+            let kinds = Kind::value_variants().iter().filter(fits);
             let kinds: Vec<String> = kinds.map(ToString::to_string).collect();
             return Some(format!(
                 "--{option} is for {} only: see `boardbridge simulate --help`",
@@ -100,7 +101,33 @@ impl Simulate {
 }
 
 /// The kinds that an option applies to, and when.
-type Use = (&'static [Kind], When);
+type Use = (Kinds, When);
+
+/// The kinds that an option applies to.
+#[derive(Clone, Copy, Debug)]
+enum Kinds {
+    /// Every board.
+    Boards,
+    /// Boards that can be on a line.
+    Lines,
+    /// Boards that can be on the radio.
+    Radios,
+    /// Boards with limits that can be shortened.
+    Paced,
+    These(&'static [Kind]),
+}
+
+impl Kinds {
+    fn has(self, kind: Kind) -> bool {
+        match self {
+            Self::Boards => kind.is_board(),
+            Self::Lines => kind.takes_line(),
+            Self::Radios => kind.takes_radio(),
+            Self::Paced => kind.is_board() && kind != Kind::SwppBoard,
+            Self::These(kinds) => kinds.contains(&kind),
+        }
+    }
+}
 
 /// When an option applies.
 #[derive(Clone, Copy, Debug)]
@@ -115,48 +142,26 @@ enum When {
 
 /// The kinds and conditions for each option that does not always apply.
 const USES: [(&str, &[Use]); 17] = {
-    use Kind::{
-        ChessnutAir, ChessnutMove, DgtBoard, DgtPegasus, DgtRevelation, MikoNeo, NovagCitrine,
-        NovagUcb, SwppBoard, WhitepawnApp,
-    };
-    const BOARDS: &[Kind] = &[
-        NovagCitrine,
-        NovagUcb,
-        MikoNeo,
-        SwppBoard,
-        DgtBoard,
-        DgtRevelation,
-        ChessnutAir,
-        ChessnutMove,
-        DgtPegasus,
-    ];
-    const LINES: &[Kind] = &[NovagCitrine, NovagUcb, SwppBoard, DgtBoard, DgtRevelation];
-    const RADIOS: &[Kind] = &[MikoNeo, SwppBoard, ChessnutAir, ChessnutMove, DgtPegasus];
-    const PACED: &[Kind] = &[
-        NovagCitrine,
-        NovagUcb,
-        MikoNeo,
-        DgtBoard,
-        DgtRevelation,
-        ChessnutAir,
-        ChessnutMove,
-        DgtPegasus,
-    ];
-    const APP: &[Kind] = &[WhitepawnApp];
-    const SWPP: &[Kind] = &[SwppBoard];
+    use Kind::{ChessnutAir, ChessnutMove, NovagUcb, SwppBoard, WhitepawnApp};
+    use Kinds::{Boards, Lines, Paced, Radios, These};
+    const APP: Kinds = These(&[WhitepawnApp]);
+    const SWPP: Kinds = These(&[SwppBoard]);
     [
-        ("link", &[(BOARDS, When::Always), (APP, When::OffBle)]),
-        ("listen", &[(LINES, When::Always)]),
-        ("adapter", &[(RADIOS, When::Always), (APP, When::OnBle)]),
-        ("position_format", &[(&[NovagUcb], When::Always)]),
-        ("usb", &[(&[ChessnutAir], When::Always)]),
-        ("mtu", &[(&[ChessnutAir, ChessnutMove], When::Always)]),
-        ("speed", &[(PACED, When::Always)]),
+        ("link", &[(Boards, When::Always), (APP, When::OffBle)]),
+        ("listen", &[(Lines, When::Always)]),
+        ("adapter", &[(Radios, When::Always), (APP, When::OnBle)]),
+        ("position_format", &[(These(&[NovagUcb]), When::Always)]),
+        ("usb", &[(These(&[ChessnutAir]), When::Always)]),
+        (
+            "mtu",
+            &[(These(&[ChessnutAir, ChessnutMove]), When::Always)],
+        ),
+        ("speed", &[(Paced, When::Always)]),
         (
             "hand_delay",
-            &[(BOARDS, When::Always), (APP, When::Playing)],
+            &[(Boards, When::Always), (APP, When::Playing)],
         ),
-        ("plays", &[(BOARDS, When::Playing), (APP, When::Playing)]),
+        ("plays", &[(Boards, When::Playing), (APP, When::Playing)]),
         ("style", &[(SWPP, When::Always), (APP, When::Always)]),
         ("ble", &[(SWPP, When::Always), (APP, When::Always)]),
         ("name", &[(SWPP, When::OnTheRadio), (APP, When::OnBle)]),

@@ -9,7 +9,11 @@ use figment::{
 use serde::{Serialize, de::DeserializeOwned};
 use uuid::Uuid;
 
-use super::Driver;
+use super::{
+    Driver,
+    picture::Picture,
+    usb::{Likeness, UsbSign},
+};
 use crate::{
     text::frames::Cut,
     vocabulary::{BoardKind, HidBoards},
@@ -32,8 +36,12 @@ pub struct Identity {
     pub radio_names: &'static [&'static str],
     /// A Bluetooth service that such boards offer; other devices may offer it too.
     pub service: Option<Uuid>,
+    /// By what it is known on USB.
+    pub usb: &'static [&'static [UsbSign]],
     /// How it is found on a serial port.
     pub probe: Option<Probe>,
+    /// How transcripts write where its pieces stand, if it tells that in bytes.
+    pub picture: Option<&'static Picture>,
     /// Its keys in the configuration, in addition to those of every board.
     pub keys: &'static [Key],
     /// Reads the values of these keys.
@@ -48,6 +56,13 @@ impl Identity {
     /// Its key at this path.
     pub fn key(&self, path: &[&str]) -> Option<&'static Key> {
         self.keys.iter().find(|key| key.path == path)
+    }
+
+    /// How much a device on USB looks like such a board, by its numbers and its name.
+    pub fn on_usb(&self, vendor: u16, product: u16, name: &str) -> Option<Likeness> {
+        let signs = self.usb.iter().copied().flatten();
+        let likeness = |sign: &UsbSign| sign.likeness(vendor, product, name);
+        signs.filter_map(likeness).max()
     }
 
     /// The default speed of its serial line, in baud.

@@ -37,6 +37,7 @@ pub mod neo;
 pub mod outbox;
 pub mod pacer;
 pub mod pegasus;
+pub mod picture;
 pub mod profile;
 pub mod registry;
 pub mod sensing;
@@ -46,7 +47,10 @@ pub mod stranger;
 pub mod swpp;
 #[cfg(test)]
 mod toy;
+#[cfg(test)]
+mod toy_pieces;
 pub mod ucb;
+pub mod usb;
 
 use std::time::{Duration, Instant};
 

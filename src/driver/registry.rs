@@ -1,8 +1,8 @@
 //! Every make of board this program can drive.
 
-#[cfg(test)]
-use super::toy;
 use super::{chessnut, citrine, dgt, identity::Identity, neo, pegasus, swpp, ucb};
+#[cfg(test)]
+use super::{toy, toy_pieces};
 
 /// The makes: one line each.
 pub static MAKES: &[&Identity] = &[
@@ -15,6 +15,8 @@ pub static MAKES: &[&Identity] = &[
     &pegasus::IDENTITY,
     #[cfg(test)]
     &toy::IDENTITY,
+    #[cfg(test)]
+    &toy_pieces::IDENTITY,
 ];
 
 /// The make of this name.

@@ -14,3 +14,5 @@ pub(crate) mod regular_file;
 #[cfg(target_os = "linux")]
 pub(crate) mod serial_access;
 pub(crate) mod sleep;
+#[cfg(target_os = "linux")]
+pub mod usb;

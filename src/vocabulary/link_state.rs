@@ -29,7 +29,7 @@ pub enum LinkState {
 
 /// The message for a board that has sent nothing yet.
 pub const UNHEARD: &str = "nothing heard yet: move a piece; if that does not help, is the board switched on, does its cable \
-     have 6 wires, and is `kind` right (others with a cable: novag-citrine, swpp)?";
+     have 6 wires, and is its `kind` right?";
 /// The message for a board that was asked and has never answered.
 pub const MUTE: &str = "the board does not answer: is it switched on and connected, and is its `kind` right? With the service \
      stopped, `boardbridge scan --probe` asks what is at a cable";

@@ -47,6 +47,9 @@ fn a_transcript_that_is_none_names_its_line() {
         ("0.000 @ up\nnonsense", 2),
         ("1.0 @ up\n0.5 @ end", 2),
         ("0.0 < serial \"\\q\"", 1),
+        ("0.0 < serial", 1),
+        ("0.0 < serial \"N", 1),
+        ("0.0 < serial \"N\" 8/8/8", 1),
         ("0.0 * target 1 1 startpos moves e2e5", 1),
         ("-1 @ up", 1),
         ("1e30 @ up", 1),
@@ -62,10 +65,72 @@ fn any_bytes_survive_the_way_into_a_transcript_and_back() {
     let text = format!("0.000 < serial \"{}\"\n", every.escape_ascii());
     let transcript: Transcript = text.parse().unwrap();
     assert_eq!(transcript.to_string(), text);
-    let Item::Received(_, bytes) = &transcript.entries[0].item else {
-        panic!("not received bytes");
-    };
-    assert_eq!(*bytes, every);
+    assert_eq!(received(&transcript), every);
+}
+
+/// The start position by a DGT board's codes, and by a Chessnut's.
+const START: [(&str, &str, &[u8], &[u8]); 2] = [
+    (
+        "dgt",
+        "serial",
+        b"\x86\x00\x43",
+        b"\x08\x09\x0a\x0c\x0b\x0a\x09\x08\x07\x07\x07\x07\x07\x07\x07\x07\x00\x00\x00\x00\x00\x00\x00\x00\
+          \x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\
+          \x01\x01\x01\x01\x01\x01\x01\x01\x02\x03\x04\x06\x05\x04\x03\x02",
+    ),
+    (
+        "chessnut",
+        "1b7e8262",
+        b"\x01\x24",
+        b"X#1\x85DDDD\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00wwww\xa6\xc9\x9bj",
+    ),
+];
+
+fn received(transcript: &Transcript) -> &[u8] {
+    match &transcript.entries[0].item {
+        Item::Received(_, bytes) => bytes,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn where_the_pieces_stand_is_written_as_in_a_fen_and_read_as_the_same_bytes() {
+    const FEN: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR";
+    for (kind, channel, header, start) in START {
+        let head = format!("! kind = \"{kind}\"\n0.000 < {channel} ");
+        // Another message comes in the same breath.
+        let bytes = [header, start, b"\x8e\0", header, start].concat();
+        let text = format!("{head}\"{}\"\n", bytes.escape_ascii());
+        let transcript: Transcript = text.parse().unwrap();
+        assert_eq!(received(&transcript), bytes);
+        let short = transcript.to_string();
+        let begin = format!("{head}\"{}\" {FEN} \"", header.escape_ascii());
+        assert!(short.starts_with(&begin), "{short}");
+        let again: Transcript = short.parse().unwrap();
+        assert_eq!(received(&again), bytes, "{short}");
+        assert_eq!(again.to_string(), short);
+    }
+}
+
+#[test]
+fn bytes_that_a_fen_does_not_have_stay_bytes() {
+    for (kind, channel, header, start) in START {
+        // A code that no piece has; a placement whose end has not come.
+        let mut odd = [header, start].concat();
+        odd[header.len() + 3] = 0xfd;
+        let cut = [header, &start[..start.len() - 1]].concat();
+        for bytes in [odd, cut] {
+            let text = format!(
+                "! kind = \"{kind}\"\n0.000 < {channel} \"{}\"\n",
+                bytes.escape_ascii()
+            );
+            let transcript: Transcript = text.parse().unwrap();
+            assert_eq!(transcript.to_string(), text);
+        }
+    }
+    let of_text = "! kind = \"novag-ucb\"\n0.000 < serial 8/8/8/8/8/8/8/8\n";
+    let error = of_text.parse::<Transcript>().unwrap_err();
+    assert!(error.to_string().contains("does not tell"), "{error}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::{
     fs,
     io::{self, Read as _, Write},
+    os::unix::fs::symlink,
     path::Path,
     process::{Command, Stdio},
 };
@@ -40,6 +41,7 @@ impl Write for Paper {
 fn look(dev: &Path, probe: bool) -> Look<'_> {
     Look {
         dev,
+        sys: Path::new("/no/sys"),
         probe,
         adapter: None,
         daemon: NOWHERE,
@@ -145,6 +147,54 @@ async fn a_probe_names_the_kind_of_every_board() {
         assert_eq!(board.unwrap().make.kind, kind, "{said}");
     }
     assert!(said.contains("UCBII V1.09"), "{said}");
+}
+
+/// Describes what is plugged in at this port, as the kernel does.
+fn plug(dev: &Path, sys: &Path, port: &str, numbers: [&str; 2], texts: [&str; 2]) {
+    let device = sys.join("devices").join(port);
+    let class = sys.join("class/tty").join(port);
+    for folder in [&device, &class] {
+        fs::create_dir_all(folder).unwrap();
+    }
+    symlink(&device, class.join("device")).unwrap();
+    let names = ["idVendor", "idProduct", "manufacturer", "product"];
+    for (name, text) in names.iter().zip([numbers, texts].concat()) {
+        fs::write(device.join(name), text).unwrap();
+    }
+    fs::write(dev.join(port), "").unwrap();
+}
+
+#[tokio::test]
+async fn a_board_with_a_name_of_its_own_on_usb_is_named_and_one_behind_an_adapter_is_not() {
+    let (dev, sys) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (dev, sys) = (dev.path(), sys.path());
+    let board = ["DGT", "DGT Chessboard"];
+    plug(dev, sys, "ttyACM0", ["045b", "8111"], board);
+    let adapter = ["FTDI", "FT232R\u{1b}[2J"];
+    plug(dev, sys, "ttyUSB0", ["0403", "6001"], adapter);
+    let mut output = Vec::new();
+    let look = Look {
+        sys,
+        ..look(dev, false)
+    };
+    scan::serial(&mut output, look, &mut Names::default())
+        .await
+        .unwrap();
+    let said = String::from_utf8(output).unwrap();
+    let (of_board, of_adapter) = said.split_once("ttyUSB0").unwrap();
+    for words in [
+        "ttyACM0: a DGT e-board, as its name on USB shows\n# On USB: DGT DGT Chessboard (045b:8111)\n",
+        "[boards.dgt]\nkind = \"dgt\"\n",
+    ] {
+        assert!(of_board.contains(words), "{words} is not in {said}");
+    }
+    for words in [
+        "(0403:6001), an adapter that many devices have\n",
+        "kind = \"?\"",
+    ] {
+        assert!(of_adapter.contains(words), "{words} is not in {said}");
+    }
+    assert!(!said.contains('\u{1b}'), "{said}");
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod boards;
 #[cfg(target_os = "linux")]
 mod gadget;
 mod map;

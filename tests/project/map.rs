@@ -54,6 +54,7 @@ const INSIDE: [(&str, &[&[&str]]); 9] = [
             "regular_file",
             "serial_access",
             "sleep",
+            "usb",
         ]],
     ),
     (

@@ -459,7 +459,7 @@ the WhitePawn app (serial /dev/ttyGS0): cannot connect: there is no /dev/ttyGS0:
 08:53:00  citrine  the port is open
 08:53:00  ucb      no link: there is no /dev/ttyUSB1: is the cable plugged in?
 08:53:00  citrine  the board answers: UCBII V1.09
-08:53:00  ucb      nothing heard yet: move a piece; if that does not help, is the board switched on, does its cable have 6 wires, and is `kind` right (others with a cable: novag-citrine, swpp)?
+08:53:00  ucb      nothing heard yet: move a piece; if that does not help, is the board switched on, does its cable have 6 wires, and is its `kind` right?
 08:53:00  citrine  the board does not answer: is it switched on?
 08:53:00  ucb      the connected board talks like a novag-citrine: set kind = \"novag-citrine\" for this board
 08:53:00  citrine  the board was switched on

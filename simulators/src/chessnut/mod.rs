@@ -33,6 +33,7 @@ use crate::{
     garbage,
     peripheral::{Peripheral, Profile, Refused},
     pieces::{Order, Pieces},
+    radio::RadioBoard,
 };
 
 /// Between two position frames (protocol notes: about 10 a second).
@@ -419,6 +420,21 @@ impl Peripheral for Chessnut {
 
     fn poll_notify(&mut self) -> Option<(Uuid, Vec<u8>)> {
         self.output.pop_front()
+    }
+}
+
+impl RadioBoard for Chessnut {
+    fn order(&mut self, now: Instant, action: HandAction) {
+        self.hand(now, action);
+    }
+
+    fn look(&mut self) -> Option<Report> {
+        self.poll_report()
+    }
+
+    fn stands(&self) -> Option<(&Game, bool)> {
+        let shown = self.shown().is_some();
+        self.is_settled().then(|| (self.game(), shown))
     }
 }
 

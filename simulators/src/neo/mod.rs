@@ -34,9 +34,10 @@ use self::{
     profile::{ANSWERS, BATTERY, EVENTS, GAME_SETTING, OCCUPANCY, PATHS, REQUESTS, SIGNS},
 };
 use super::{
-    Report,
+    HandAction, Report,
     gesture::Step,
     peripheral::{Flags, Peripheral, Profile, Refused},
+    radio::RadioBoard,
 };
 use crate::game::Game;
 
@@ -349,8 +350,7 @@ impl Neo {
             Due::Execute => {
                 self.executes_at = None;
                 if self.shown.is_some() {
-                    self.orders
-                        .push_back(Hand::Board(super::HandAction::Execute));
+                    self.orders.push_back(Hand::Board(HandAction::Execute));
                 }
             }
             Due::Missing => self.put_missing(),
@@ -483,6 +483,21 @@ impl Peripheral for Neo {
 
     fn poll_notify(&mut self) -> Option<(Uuid, Vec<u8>)> {
         self.output.pop_front()
+    }
+}
+
+impl RadioBoard for Neo {
+    fn order(&mut self, now: Instant, action: HandAction) {
+        self.hand(now, action);
+    }
+
+    fn look(&mut self) -> Option<Report> {
+        self.poll_report()
+    }
+
+    fn stands(&self) -> Option<(&Game, bool)> {
+        let shown = self.shown().is_some();
+        self.is_settled().then(|| (self.game(), shown))
     }
 }
 

@@ -39,6 +39,7 @@ use crate::{
     garbage,
     peripheral::{Peripheral, Profile, Refused},
     pieces::{Order, Pieces},
+    radio::RadioBoard,
 };
 
 /// The bytes of a notification (protocol notes: answers are cut to 20).
@@ -443,6 +444,21 @@ impl Peripheral for Pegasus {
 
     fn hangs_up(&mut self) -> bool {
         std::mem::take(&mut self.hangs_up)
+    }
+}
+
+impl RadioBoard for Pegasus {
+    fn order(&mut self, now: Instant, action: HandAction) {
+        self.hand(now, action);
+    }
+
+    fn look(&mut self) -> Option<Report> {
+        self.poll_report()
+    }
+
+    fn stands(&self) -> Option<(&Game, bool)> {
+        let shown = self.shown().is_some();
+        self.is_settled().then(|| (self.game(), shown))
     }
 }
 

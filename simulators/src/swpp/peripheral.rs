@@ -10,8 +10,10 @@ use super::{
     profile::{FROM_BOARD, TO_BOARD},
 };
 use crate::{
-    Report, SimulatedBoard,
+    HandAction, Report, SimulatedBoard,
+    game::Game,
     peripheral::{Peripheral, Profile, Refused},
+    radio::RadioBoard,
 };
 
 impl Peripheral for SwppBoard {
@@ -82,5 +84,19 @@ impl Peripheral for SwppBoard {
             self.output.push_front(message.split_off(length));
         }
         Some((FROM_BOARD, message))
+    }
+}
+
+impl RadioBoard for SwppBoard {
+    fn order(&mut self, now: Instant, action: HandAction) {
+        self.hand(now, action);
+    }
+
+    fn look(&mut self) -> Option<Report> {
+        self.poll_report()
+    }
+
+    fn stands(&self) -> Option<(&Game, bool)> {
+        Some((self.game(), self.shown().is_some()))
     }
 }

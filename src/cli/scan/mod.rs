@@ -23,7 +23,9 @@ use crate::{
     driver::{
         identity::{Identity, Medium, SWITCH_WAIT},
         registry::MAKES,
+        usb::Likeness,
     },
+    system::usb::UsbDevice,
     text::escape::{escaped, escaped_json},
     transport::{
         ble::{BleError, Radio, Seen},
@@ -45,6 +47,8 @@ const DAEMON_WAIT: Duration = Duration::from_secs(2);
 pub struct Look<'a> {
     /// The folder of the serial ports: `/dev`.
     pub dev: &'a Path,
+    /// Where the kernel describes devices: `/sys`.
+    pub sys: &'a Path,
     /// Whether to ask what is connected to the serial ports.
     pub probe: bool,
     /// The Bluetooth adapter to use; the first one by default.
@@ -235,7 +239,7 @@ pub async fn serial(
         let path = port.path.canonicalize().ok()?;
         held.iter().find(|held| held.port == path)
     };
-    let (ours, ports): (Vec<Port>, Vec<Port>) = serial_ports(look.dev)
+    let (ours, ports): (Vec<Port>, Vec<Port>) = serial_ports(look.dev, look.sys)
         .into_iter()
         .partition(|port| holder(port).is_some());
     let mut cable = Cable::None;
@@ -337,6 +341,34 @@ async fn probed(output: &mut impl Write, ports: &[Port]) -> io::Result<Vec<Findi
     Ok(findings)
 }
 
+/// The make whose own name or numbers a device has.
+fn own_board(usb: &UsbDevice) -> Option<&'static Identity> {
+    let own = |make: &&&Identity| {
+        let likeness = make.on_usb(usb.vendor, usb.product, &usb.name);
+        likeness == Some(Likeness::Own) && make.media.contains(&Medium::Serial)
+    };
+    MAKES.iter().find(own).copied()
+}
+
+/// What is plugged in, in words.
+fn plugged(usb: &UsbDevice) -> String {
+    let UsbDevice {
+        vendor,
+        product,
+        name,
+    } = usb;
+    let likeness = |make: &&Identity| make.on_usb(*vendor, *product, name);
+    let adapter = MAKES.iter().filter_map(likeness).max() == Some(Likeness::Adapter);
+    let many = if adapter {
+        ", an adapter that many devices have"
+    } else {
+        ""
+    };
+    let name = escaped(name);
+    let name = if name.is_empty() { "a device" } else { &name };
+    format!("On USB: {name} ({vendor:04x}:{product:04x}){many}")
+}
+
 /// Writes the lines to paste for a serial port.
 fn table(
     output: &mut impl Write,
@@ -359,8 +391,13 @@ fn table(
             ),
         };
     }
+    let usb = port.usb.as_ref();
+    let likely = usb.and_then(own_board);
     let (name, kind) = match finding {
         Some(Finding::Board { make, .. }) => (make.example, format!("kind = \"{}\"", make.kind)),
+        None | Some(Finding::Silent | Finding::Barred(_)) if let Some(make) = likely => {
+            (make.example, format!("kind = \"{}\"", make.kind))
+        }
         None | Some(Finding::Silent | Finding::Barred(_)) => {
             let kinds = MAKES
                 .iter()
@@ -379,11 +416,17 @@ fn table(
             "nothing answered. Is the board switched on, and the cable the right one?".to_owned()
         }
         Some(Finding::Barred(error)) => format!("was not asked: {error}"),
+        None if let Some(make) = likely => {
+            format!("a {}, as its name on USB shows", make.title)
+        }
         None => {
             "if your board is there, say which kind; `boardbridge scan --probe` asks it".to_owned()
         }
     };
     writeln!(output, "# {}: {what}", port.path.display())?;
+    if let Some(usb) = usb {
+        writeln!(output, "# {}", plugged(usb))?;
+    }
     if port.of_socket && port.lasting.is_some() {
         writeln!(
             output,

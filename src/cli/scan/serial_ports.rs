@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::system::usb::UsbDevice;
+
 /// Names of ports, below `/dev`, that a board may be connected to.
 const PREFIXES: [&str; 5] = ["ttyUSB", "ttyACM", "ttyAMA", "ttyS", "rfcomm"];
 /// Ports of the machine itself.
@@ -18,6 +20,8 @@ pub struct Port {
     pub lasting: Option<PathBuf>,
     /// Whether that is the name of the socket, not of the connected device.
     pub of_socket: bool,
+    /// What is plugged in, if it is on USB.
+    pub usb: Option<UsbDevice>,
 }
 
 impl Port {
@@ -32,11 +36,11 @@ impl Port {
     }
 }
 
-/// The ports below this folder, which is `/dev`.
+/// The ports below this folder, which is `/dev`; the kernel describes them below `sys`.
 ///
 /// An adapter without a serial number has the same name below `serial/by-id` as any other of its make, and only
 /// the last one that was plugged in has it. Then one of them has no such name, and the others' cannot be relied on.
-pub fn serial_ports(dev: &Path) -> Vec<Port> {
+pub fn serial_ports(dev: &Path, sys: &Path) -> Vec<Port> {
     let by_id = links(&dev.join("serial/by-id"));
     let by_path = links(&dev.join("serial/by-path"));
     let find = |links: &[(PathBuf, PathBuf)], port: &Path| {
@@ -46,7 +50,7 @@ pub fn serial_ports(dev: &Path) -> Vec<Port> {
     };
     let ports: Vec<PathBuf> = entries(dev)
         .into_iter()
-        .filter(|path| prefix(path).is_some_and(|prefix| prefix != "ttyS" || is_real(path)))
+        .filter(|path| prefix(path).is_some_and(|prefix| prefix != "ttyS" || is_real(sys, path)))
         .collect();
     let shares = |prefix: &str| {
         let mut same = ports
@@ -61,6 +65,7 @@ pub fn serial_ports(dev: &Path) -> Vec<Port> {
             path: path.clone(),
             lasting: by_id.or_else(|| find(&by_path, path)),
             of_socket,
+            usb: name_of(path).and_then(|name| UsbDevice::of_tty(sys, name)),
         }
     };
     ports.iter().map(named).collect()
@@ -81,17 +86,21 @@ fn links(folder: &Path) -> Vec<(PathBuf, PathBuf)> {
         .collect()
 }
 
+fn name_of(path: &Path) -> Option<&str> {
+    path.file_name()?.to_str()
+}
+
 fn prefix(path: &Path) -> Option<&'static str> {
-    let name = path.file_name()?.to_str()?;
+    let name = name_of(path)?;
     PREFIXES.into_iter().find(|prefix| name.starts_with(prefix))
 }
 
 /// A PC has `ttyS0` to `ttyS31` whether a socket exists or not: the kernel shows that by the driver's type.
-fn is_real(path: &Path) -> bool {
+fn is_real(sys: &Path, path: &Path) -> bool {
     let Some(name) = path.file_name() else {
         return false;
     };
-    let kind = std::fs::read_to_string(Path::new("/sys/class/tty").join(name).join("type"));
+    let kind = std::fs::read_to_string(sys.join("class/tty").join(name).join("type"));
     kind.is_ok_and(|kind| kind.trim() != "0")
 }
 
@@ -122,7 +131,7 @@ mod tests {
     }
 
     fn names(dev: &Path) -> Vec<(String, bool)> {
-        let ports = serial_ports(dev);
+        let ports = serial_ports(dev, Path::new("/no/sys"));
         let inside = |port: &Port| port.name().strip_prefix(dev).ok().map(Path::to_owned);
         let name = |port: &Port| inside(port).unwrap_or_default().display().to_string();
         ports

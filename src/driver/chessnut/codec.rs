@@ -4,7 +4,10 @@ use bytes::Bytes;
 use shakmaty::{Bitboard, Board, Color, Piece, Role, Square};
 use uuid::Uuid;
 
-use crate::vocabulary::{Channel, HidBoards, Outgoing, Request};
+use crate::{
+    driver::picture::Picture,
+    vocabulary::{Channel, HidBoards, Outgoing, Request},
+};
 
 const fn characteristic(number: u128) -> Uuid {
     Uuid::from_u128(0x1b7e_0000_2877_41c3_b46e_cf05_7c56_2023 | number << 96)
@@ -84,6 +87,26 @@ pub fn read(message: &[u8]) -> Option<Message> {
         _ => return None,
     })
 }
+
+/// How its messages tell where the pieces stand.
+pub static PICTURE: Picture = Picture {
+    find: |bytes| {
+        let whole = begins_position(bytes) && bytes.len() >= HEADER + PLACEMENT;
+        whole.then_some(HEADER..HEADER + PLACEMENT)
+    },
+    read: position,
+    write: |board| {
+        let code = |index| {
+            let piece = board.piece_at(square(index));
+            let piece = piece.map(|piece| (piece.role, piece.color));
+            let codes = (0u8..).zip(PIECES);
+            let found = codes.into_iter().find(|(_, code)| *code == piece);
+            found.map_or(0, |(code, _)| code)
+        };
+        let pairs = (0..64).step_by(2);
+        pairs.map(|at| code(at) | code(at + 1) << 4).collect()
+    },
+};
 
 fn position(nibbles: &[u8]) -> Option<Board> {
     let mut board = Board::empty();

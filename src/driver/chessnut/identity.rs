@@ -1,7 +1,16 @@
 //! How a Chessnut board is identified, found and reached.
 
-use super::{KIND, Settings};
-use crate::driver::identity::{self, Identity, Medium};
+use super::{KIND, Settings, codec};
+use crate::driver::{
+    identity::{self, Identity, Medium},
+    usb::UsbSign,
+};
+
+/// As HID. The high byte of the product is the family: Air, Pro, Air+; Go.
+const SIGNS: &[UsbSign] = &[
+    UsbSign::Own(0x2d80, 0x8000..=0x82ff),
+    UsbSign::Own(0x2d80, 0x8500..=0x85ff),
+];
 
 /// What the rest of the program knows about this make.
 pub static IDENTITY: Identity = Identity {
@@ -20,7 +29,9 @@ pub static IDENTITY: Identity = Identity {
         "Smart Chess",
     ],
     service: None,
+    usb: &[SIGNS],
     probe: None,
+    picture: Some(&codec::PICTURE),
     keys: Settings::KEYS,
     read: identity::read::<Settings>,
     defaults: identity::defaults::<Settings>,

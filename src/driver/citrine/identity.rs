@@ -4,7 +4,13 @@ use std::time::Duration;
 
 use super::codec::KIND;
 use super::{Settings, codec, settings};
-use crate::driver::identity::{self, Identity, Known, Medium, Probe};
+use crate::driver::{
+    identity::{self, Identity, Known, Medium, Probe},
+    usb::{CABLES, UsbSign},
+};
+
+/// Sold with a cable, whose texts may have the board's name; otherwise with any adapter.
+const SIGNS: &[UsbSign] = &[UsbSign::Named("Citrine")];
 
 /// What the rest of the program knows about this make.
 pub static IDENTITY: Identity = Identity {
@@ -15,6 +21,7 @@ pub static IDENTITY: Identity = Identity {
     media: &[Medium::Serial],
     radio_names: &[],
     service: None,
+    usb: &[&CABLES, SIGNS],
     probe: Some(Probe {
         // Not 1200, which few boards use: some Arduinos wait for a new program when opened at that speed.
         bauds: &[57_600, 9_600],
@@ -30,6 +37,7 @@ pub static IDENTITY: Identity = Identity {
             _ => None,
         }),
     }),
+    picture: None,
     keys: Settings::KEYS,
     read: identity::read::<Settings>,
     defaults: identity::defaults::<Settings>,

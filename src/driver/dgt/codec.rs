@@ -3,7 +3,7 @@
 use shakmaty::{Board, Color, Piece, Role, Square};
 
 use super::tick::{self, Tick};
-use crate::text::frames::Cut;
+use crate::{driver::picture::Picture, text::frames::Cut};
 
 /// Its longest message that is read: 64 squares and the header. The stored changes, of which we ask none, are longer.
 pub const MAX_FRAME: usize = 67;
@@ -96,6 +96,22 @@ pub fn read(frame: &[u8]) -> Option<Message> {
         _ => return None,
     })
 }
+
+/// How its messages tell where the pieces stand.
+pub static PICTURE: Picture = Picture {
+    find: |bytes| {
+        let mut begins = bytes.windows(HEADER);
+        let at = begins.position(|begins| begins == [0x86, 0, 0x43])? + HEADER;
+        (at + 64 <= bytes.len()).then_some(at..at + 64)
+    },
+    read: position,
+    write: |board| {
+        let code = |piece| (0..CODES).find(|code| self::piece(*code) == piece);
+        let fields = (0..64).filter_map(square);
+        let codes = fields.map(|square| code(board.piece_at(square)).unwrap_or(0));
+        codes.collect()
+    },
+};
 
 fn position(fields: &[u8]) -> Option<Board> {
     let mut board = Board::empty();

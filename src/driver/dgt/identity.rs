@@ -6,7 +6,17 @@ use super::{
     BAUD, KIND, Settings,
     codec::{self, Ask, MAX_FRAME, Message},
 };
-use crate::driver::identity::{self, Identity, Known, Medium, Probe};
+use crate::driver::{
+    identity::{self, Identity, Known, Medium, Probe},
+    usb::{CABLES, UsbSign},
+};
+
+/// Newer ones have a USB of their own, older ones a cable's (0403:6001). The numbers are those of a maker of chips.
+const SIGNS: &[UsbSign] = &[
+    UsbSign::Named("DGT Chessboard"),
+    UsbSign::Adapter(0x045b, 0x8111..=0x8111),
+    UsbSign::Adapter(0x04d8, 0x000a..=0x000a),
+];
 
 /// What the rest of the program knows about this make.
 pub static IDENTITY: Identity = Identity {
@@ -17,6 +27,7 @@ pub static IDENTITY: Identity = Identity {
     media: &[Medium::Serial, Medium::Rfcomm],
     radio_names: &["DGT_BT_", "PCS-REVII"],
     service: None,
+    usb: &[&CABLES, SIGNS],
     probe: Some(Probe {
         bauds: &[BAUD],
         first: None,
@@ -34,6 +45,7 @@ pub static IDENTITY: Identity = Identity {
             },
         },
     }),
+    picture: Some(&codec::PICTURE),
     keys: Settings::KEYS,
     read: identity::read::<Settings>,
     defaults: identity::defaults::<Settings>,

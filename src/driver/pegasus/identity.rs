@@ -14,7 +14,9 @@ pub static IDENTITY: Identity = Identity {
     // changed that.
     radio_names: &["DGT_Pegasus", "DGT Pegasus"],
     service: None,
+    usb: &[],
     probe: None,
+    picture: None,
     keys: Settings::KEYS,
     read: identity::read::<Settings>,
     defaults: identity::defaults::<Settings>,

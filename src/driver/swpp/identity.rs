@@ -4,13 +4,22 @@ use std::time::Duration;
 
 use super::Settings;
 use crate::{
-    driver::identity::{self, Identity, Known, Medium, Probe},
+    driver::{
+        identity::{self, Identity, Known, Medium, Probe},
+        usb::{CABLES, UsbSign},
+    },
     text::swpp::{self, LineError, Message, NORDIC_UART},
     vocabulary::BoardKind,
 };
 
 /// Its kind.
 pub const KIND: BoardKind = BoardKind::new("swpp");
+
+/// Arduinos: they may be anything.
+const ARDUINOS: &[UsbSign] = &[
+    UsbSign::Adapter(0x2341, 0..=0xffff),
+    UsbSign::Adapter(0x2a03, 0..=0xffff),
+];
 
 /// What the rest of the program knows about this make.
 pub static IDENTITY: Identity = Identity {
@@ -21,6 +30,7 @@ pub static IDENTITY: Identity = Identity {
     media: &[Medium::Serial, Medium::Ble, Medium::Tcp],
     radio_names: &[],
     service: Some(NORDIC_UART[0]),
+    usb: &[&CABLES, ARDUINOS],
     probe: Some(Probe {
         bauds: &[swpp::BAUD],
         first: None,
@@ -42,6 +52,7 @@ pub static IDENTITY: Identity = Identity {
             _ => None,
         }),
     }),
+    picture: None,
     keys: Settings::KEYS,
     read: identity::read::<Settings>,
     defaults: identity::defaults::<Settings>,

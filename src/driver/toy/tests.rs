@@ -1,7 +1,7 @@
 //! A board needs one folder: configuration, driver and core work with nothing outside it but its line in the table of
-//! modules and the one in the registry.
+//! modules and the one in the registry. `tests/project/boards.rs` holds that.
 
-use std::{fs, path::Path};
+use std::path::Path;
 
 use crate::{
     board::transcript::Transcript,
@@ -66,31 +66,4 @@ fn the_machine_plays_on_it() {
     ] {
         assert!(played.contains(line), "{line} is not in\n{played}");
     }
-}
-
-/// The files below this folder.
-fn files(folder: &Path, found: &mut Vec<std::path::PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            files(&path, found);
-        } else {
-            found.push(path);
-        }
-    }
-}
-
-#[test]
-fn a_board_is_named_in_two_files_of_the_program_outside_its_room() {
-    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut found = Vec::new();
-    files(&src, &mut found);
-    let room = src.join("driver/toy");
-    found.retain(|path| !path.starts_with(&room));
-    found.retain(|path| fs::read_to_string(path).unwrap().contains("toy"));
-    found.sort();
-    assert_eq!(
-        found,
-        [src.join("driver/mod.rs"), src.join("driver/registry.rs")]
-    );
 }

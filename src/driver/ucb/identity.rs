@@ -2,7 +2,13 @@
 
 use super::codec::KIND;
 use super::{BAUD, Settings, codec};
-use crate::driver::identity::{self, Identity, Known, Medium, Probe, SWITCH_WAIT};
+use crate::driver::{
+    identity::{self, Identity, Known, Medium, Probe, SWITCH_WAIT},
+    usb::{CABLES, UsbSign},
+};
+
+/// Sold with a cable, whose texts may have the board's name; otherwise with any adapter.
+const SIGNS: &[UsbSign] = &[UsbSign::Named("Universal Chess")];
 
 /// What the rest of the program knows about this make.
 pub static IDENTITY: Identity = Identity {
@@ -14,6 +20,7 @@ pub static IDENTITY: Identity = Identity {
     radio_names: &[],
     service: None,
     // It answers nothing; it asks a question itself when it is switched on.
+    usb: &[&CABLES, SIGNS],
     probe: Some(Probe {
         bauds: &[BAUD],
         first: None,
@@ -26,6 +33,7 @@ pub static IDENTITY: Identity = Identity {
             Some(_) => Some("is a UCB, switched on".to_owned()),
         }),
     }),
+    picture: None,
     keys: Settings::KEYS,
     read: identity::read::<Settings>,
     defaults: identity::defaults::<Settings>,

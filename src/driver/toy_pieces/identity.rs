@@ -1,0 +1,25 @@
+//! How a toy board of pieces is identified, found and reached.
+
+use super::Settings;
+use crate::{
+    driver::identity::{self, Identity, Medium},
+    vocabulary::BoardKind,
+};
+
+/// What the rest of the program knows about this make.
+pub static IDENTITY: Identity = Identity {
+    kind: BoardKind::new("toy-pieces"),
+    title: "Toy board of pieces",
+    room: "toy_pieces",
+    example: "toy",
+    media: &[Medium::Serial],
+    radio_names: &[],
+    service: None,
+    usb: &[],
+    probe: None,
+    picture: None,
+    keys: Settings::KEYS,
+    read: identity::read::<Settings>,
+    defaults: identity::defaults::<Settings>,
+    sister: |_| None,
+};
