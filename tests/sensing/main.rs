@@ -14,6 +14,7 @@ mod bluetooth;
 mod boards;
 mod guidance;
 mod hand;
+mod motor;
 mod pieces;
 mod recogniser;
 #[path = "../support/mod.rs"]

@@ -29,10 +29,84 @@ const SQUARE: u8 = 32;
 pub(super) struct Drive {
     /// Where the pieces go, as they really lie.
     pub(super) target: Board,
+    /// When they set out.
+    pub(super) since: Instant,
     /// When they are there.
     pub(super) until: Instant,
     /// Whether a hand that moves a piece stops them.
     pub(super) stops: bool,
+}
+
+/// Where one piece goes; nothing stands for beside the board.
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    from: Option<Square>,
+    to: Option<Square>,
+    piece: Piece,
+}
+
+impl Drive {
+    /// How the pieces stand at this time: one after the other has arrived. The piece on the square `stuck` does not move, and of each
+    /// kind there are no more pieces than the set has.
+    pub(super) fn board_at(&self, now: Instant, board: &Board, stuck: Option<Square>) -> Board {
+        let ways = ways(board, &self.target);
+        let whole = (self.until - self.since).as_secs_f64();
+        let part = now.saturating_duration_since(self.since).as_secs_f64() / whole;
+        let count = ways.len();
+        // Whole pieces: the last one arrives at the end.
+        let arrived = (1..=count).filter(|nth| part * count as f64 >= *nth as f64);
+        let mut left: Vec<Way> = ways.into_iter().take(arrived.count()).collect();
+        left.retain(|way| way.from.is_none() || way.from != stuck);
+        let mut board = board.clone();
+        // A piece waits until its square is free.
+        while let Some(index) = left
+            .iter()
+            .position(|way| way.to.is_none_or(|to| board.piece_at(to).is_none()))
+        {
+            let Way { from, to, piece } = left.remove(index);
+            if let Some(from) = from {
+                board.discard_piece_at(from);
+            }
+            if let Some(to) = to {
+                board.set_piece_at(to, piece);
+            }
+        }
+        board
+    }
+}
+
+/// The ways of all pieces, those off the board first.
+fn ways(board: &Board, target: &Board) -> Vec<Way> {
+    let wrong = |square: &Square| board.piece_at(*square) != target.piece_at(*square);
+    let mut leaving: Vec<Square> = board.occupied().into_iter().filter(wrong).collect();
+    let mut ways = Vec::new();
+    for (role, _, count) in SET {
+        for color in Color::ALL {
+            let piece = Piece { color, role };
+            let mut beside = count.saturating_sub(board.by_piece(piece).count());
+            for to in target.by_piece(piece).into_iter().filter(wrong) {
+                let of_its_kind = |square: &Square| board.piece_at(*square) == Some(piece);
+                let from = leaving.iter().position(of_its_kind);
+                let from = from.map(|index| leaving.remove(index));
+                if from.is_none() {
+                    let Some(fewer) = beside.checked_sub(1) else {
+                        continue;
+                    };
+                    beside = fewer;
+                }
+                let to = Some(to);
+                ways.push(Way { from, to, piece });
+            }
+        }
+    }
+    let off = leaving.into_iter().filter_map(|square| {
+        Some(Way {
+            from: Some(square),
+            to: None,
+            piece: board.piece_at(square)?,
+        })
+    });
+    off.chain(ways).collect()
 }
 
 /// The records of all pieces: identity, x, y, battery.

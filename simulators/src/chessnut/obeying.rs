@@ -132,11 +132,19 @@ impl Chessnut {
         }
     }
 
+    /// The motors stop where they are.
+    pub(super) fn halt(&mut self, now: Instant) {
+        if let Some(drive) = self.drive.take() {
+            let board = drive.board_at(now, self.pieces.board(), self.settings.stuck);
+            self.pieces.driven(now, &board);
+            self.pieces.hold(now, false);
+        }
+    }
+
     /// Begins to drive, or stops.
     fn drive(&mut self, now: Instant, target: &[u8; BYTES], stops: bool) {
         if target.iter().all(|byte| *byte == 0) {
-            self.drive = None;
-            self.pieces.hold(now, false);
+            self.halt(now);
             return;
         }
         let Some(target) = nibbles::board(target) else {
@@ -145,6 +153,7 @@ impl Chessnut {
         };
         self.drive = Some(Drive {
             target: self.lying(&target),
+            since: now,
             until: now + self.scaled(DRIVE_TIME),
             stops,
         });

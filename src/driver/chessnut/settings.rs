@@ -23,12 +23,14 @@ settings! {
         settle: Duration = Duration::from_millis(400),
         /// Whether the board beeps when it lights squares.
         beep: bool = true,
+        /// A Move only: whether the board moves the pieces itself. Otherwise its lamps show what to do.
+        motor: bool = true,
     }
 }
 
 impl identity::Settings for Settings {
     fn driver(&self, _medium: Option<Medium>) -> Box<dyn Driver> {
-        let wire = Chessnut::new(self.beep);
+        let wire = Chessnut::new(self.beep, self.motor);
         Box::new(Sensor::new(wire, self.orientation, self.settle))
     }
 }

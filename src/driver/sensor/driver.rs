@@ -8,7 +8,10 @@ use std::{
 use serde::{Deserialize, Serialize};
 use shakmaty::{Bitboard, Board, Chess, Move, san::SanPlus};
 
-use super::{Said, Shown, Wire};
+use super::{
+    Said, Shown, Wire,
+    motor::{By, Motor},
+};
 use crate::{
     chess::{
         game::{Game, uci},
@@ -28,6 +31,8 @@ const SET_UP: usize = 2;
 const PUT_UP_WAIT: Duration = Duration::from_secs(5);
 /// How many pieces the hand would have to carry, at least, to come back from it: fewer are a mistake.
 const PUT_UP_PIECES: usize = 3;
+/// A mistake is left to the hand for this long before the board moves the pieces back itself.
+const PUT_BACK_WAIT: Duration = Duration::from_secs(5);
 
 /// A board that senses which piece stands where. Its own part is the [`Wire`].
 pub struct Sensor<W> {
@@ -40,6 +45,9 @@ pub struct Sensor<W> {
     asked: bool,
     /// A position that was put up by hand, and when it is reported: again and again, for a client may have the board.
     put_up: Option<(Board, Instant)>,
+    motor: Motor,
+    /// What the hand has left wrong, and when the board moves it back.
+    put_back: Option<(Board, Instant)>,
     /// What the board was last told to show on this link.
     display: Option<Display>,
     events: VecDeque<DriverEvent>,
@@ -74,6 +82,8 @@ impl<W: Wire> Sensor<W> {
             answers: false,
             asked: false,
             put_up: None,
+            motor: Motor::default(),
+            put_back: None,
             display: None,
             events: VecDeque::new(),
         }
@@ -90,12 +100,22 @@ impl<W: Wire> Sensor<W> {
                 Said::Answers { id } => {
                     self.answers = true;
                     self.display = None;
+                    self.motor = Motor::default();
                     self.events.push_back(DriverEvent::Answers { id });
                 }
                 Said::Pieces(raw) => {
                     let wanted = self.pieces.wanted();
                     let board = self.turn.pieces(&raw, &wanted);
-                    self.pieces.sense(now, &board);
+                    match self.motor.sees(&board) {
+                        By::Hand => self.pieces.sense(now, &board),
+                        By::Motor { arrived } => self.pieces.sense_motor(now, &board, arrived),
+                        By::Passing => {}
+                    }
+                }
+                Said::Stuck => {
+                    if self.motor.gives_up() {
+                        self.events.push_back(DriverEvent::Stuck);
+                    }
                 }
                 Said::Key => self.key(),
                 Said::Event(event) => {
@@ -108,13 +128,21 @@ impl<W: Wire> Sensor<W> {
         self.mind_position(now);
         self.answer();
         if self.answers {
+            if self.wire.has_motor() {
+                self.mind_mistake(now);
+                self.drive(now);
+            }
             self.show(now);
         }
     }
 
     /// Shows the player what to do, with what the board has for that.
     fn show(&mut self, now: Instant) {
-        let lights = self.pieces.lights();
+        let lights = if self.motor.drives() {
+            Bitboard::EMPTY
+        } else {
+            self.pieces.lights()
+        };
         let game = self.pieces.follower().game();
         let awaited = self.pieces.follower().awaited_move();
         // The game has the move once the core follows it.
@@ -132,6 +160,57 @@ impl<W: Wire> Sensor<W> {
                 squares: uci(m).to_string(),
             });
             self.wire.show(now, shown);
+        }
+    }
+
+    /// Has the board move its pieces to where the hand would have to put them.
+    fn drive(&mut self, now: Instant) {
+        let follower = self.pieces.follower();
+        if !follower.is_setting_up() && !follower.is_up_to_date() {
+            return;
+        }
+        let wanted = self.to_drive(now);
+        if wanted.as_ref() == self.motor.wanted() {
+            return;
+        }
+        // Of pieces on their way no picture is known.
+        let stand = |wanted: &Board| !self.motor.drives() && self.pieces.stand_as(wanted);
+        self.motor = match wanted {
+            Some(wanted) if stand(&wanted) => Motor::Done(wanted),
+            Some(wanted) => Motor::Drives(wanted),
+            None if self.motor.drives() => Motor::Stopped,
+            None => Motor::Rests,
+        };
+        let to = self.motor.wanted().filter(|_| self.motor.drives());
+        let to = to.map(|wanted| self.turn.placement(wanted));
+        self.wire.drive(now, to.as_ref());
+    }
+
+    /// Where the motors are to bring the pieces, or were and have not.
+    fn to_drive(&self, now: Instant) -> Option<Board> {
+        let follower = self.pieces.follower();
+        let wanted = self.pieces.wanted();
+        let hand = follower.is_awaited() || self.pieces.lag();
+        let step = follower.is_setting_up() || follower.is_known() && hand;
+        let mistake = follower.correction().is_told()
+            && (self.motor.wanted() == Some(&wanted)
+                || self.put_back.as_ref().is_some_and(|(_, at)| *at <= now));
+        (step || mistake).then_some(wanted)
+    }
+
+    /// Notices how long the hand has left a mistake of its own that the motors can put right: no piece is missing.
+    fn mind_mistake(&mut self, now: Instant) {
+        let wanted = self.pieces.wanted();
+        let mistake = self.pieces.foreign().filter(|board| {
+            let carried = self.pieces.hand_cost(&wanted).unwrap_or_default();
+            let over = self.pieces.follower().correction().guidance().is_empty();
+            !over && carried < PUT_UP_PIECES && has_all(board, &wanted)
+        });
+        match (&self.put_back, mistake) {
+            (Some((before, _)), Some(board)) if before == board => {}
+            (_, mistake) => {
+                self.put_back = mistake.map(|board| (board.clone(), now + PUT_BACK_WAIT));
+            }
         }
     }
 
@@ -212,11 +291,19 @@ impl<W: Wire> Sensor<W> {
 
 impl<W: Wire> Driver for Sensor<W> {
     fn profile(&self) -> Profile {
-        Profile::Pieces
+        Profile::Pieces {
+            motor: self.wire.has_motor() && !self.motor.has_given_up(),
+        }
     }
 
     fn set_up_cost(&self, board: &Board) -> Option<usize> {
         let carried = self.pieces.hand_cost(board)?;
+        // The motors carry any number at once.
+        let carried = if self.profile().sets_up_itself() {
+            carried.min(1)
+        } else {
+            carried
+        };
         Some(if carried == 0 { 0 } else { carried + SET_UP })
     }
 
@@ -231,6 +318,8 @@ impl<W: Wire> Driver for Sensor<W> {
         self.answers = false;
         self.asked = false;
         self.put_up = None;
+        self.motor = Motor::default();
+        self.put_back = None;
         self.events.clear();
     }
 
@@ -252,7 +341,14 @@ impl<W: Wire> Driver for Sensor<W> {
 
     fn deadline(&self) -> Option<Instant> {
         let put_up = self.put_up.as_ref().map(|(_, at)| *at);
-        let waits = [self.wire.deadline(), self.pieces.deadline(), put_up];
+        let put_back = self.put_back.as_ref().map(|(_, at)| *at);
+        let put_back = put_back.filter(|_| self.answers && self.motor.wanted().is_none());
+        let waits = [
+            self.wire.deadline(),
+            self.pieces.deadline(),
+            put_up,
+            put_back,
+        ];
         waits.into_iter().flatten().min()
     }
 
@@ -367,4 +463,14 @@ impl<W: Wire> Driver for Sensor<W> {
     fn poll_event(&mut self) -> Option<DriverEvent> {
         self.events.pop_front()
     }
+}
+
+/// Whether `board` has every piece of `wanted`, on whatever square.
+fn has_all(board: &Board, wanted: &Board) -> bool {
+    let count = |board: &Board, piece| board.by_piece(piece).count();
+    let mut pieces = wanted.occupied().into_iter();
+    pieces.all(|square| {
+        let piece = wanted.piece_at(square);
+        piece.is_none_or(|piece| count(board, piece) >= count(wanted, piece))
+    })
 }

@@ -21,6 +21,8 @@ pub enum Said {
     Pieces(Board),
     /// Its key for a new game was pressed, or one that says that the pieces stand.
     Key,
+    /// The pieces are not on their way to where they were [to stand](Wire::drive), and are not there.
+    Stuck,
     /// Something that needs no interpretation: the battery, silence, garbage.
     Event(DriverEvent),
 }
@@ -34,7 +36,7 @@ pub struct Shown {
     pub squares: String,
 }
 
-/// The bytes of one make of board that senses its pieces and does not move them. It is sans I/O, as a
+/// The bytes of one make of board that senses its pieces. It is sans I/O, as a
 /// [`Driver`](crate::driver::Driver); [`Sensor`](super::Sensor) makes one of it. It knows nothing of chess: neither the game, nor
 /// which way round the board lies.
 pub trait Wire: Send {
@@ -62,6 +64,16 @@ pub trait Wire: Send {
     /// The player has to make this move for the program, or none. Called when that changes, and after the board
     /// [answers](Said::Answers). For boards with a display.
     fn show(&mut self, _now: Instant, _shown: Option<Shown>) {}
+
+    /// Whether the board moves its pieces itself, as far as is known.
+    fn has_motor(&self) -> bool {
+        false
+    }
+
+    /// The board is to move its pieces until they stand like this, or is to leave them where they are. Called when that changes, and
+    /// after the board [answers](Said::Answers); only if it [has a motor](Self::has_motor). Unless the board then shows them
+    /// [there](Said::Pieces), it is [stuck](Said::Stuck).
+    fn drive(&mut self, _now: Instant, _to: Option<&Board>) {}
 
     /// The next request for the link, if any.
     fn poll_transmit(&mut self, now: Instant) -> Option<Outgoing>;
