@@ -51,9 +51,11 @@ fn begins(table: &mut Table<Chessnut>, m: &str) {
 
 /// The pieces come to stand as in the program's game, and the board's game is that.
 fn arrives(table: &mut Table<Chessnut>) {
+    table.waits(Duration::from_secs(1));
     table.comes("the position", |table| {
         let wanted = table.game.position().board();
-        table.wood.pieces().board() == wanted
+        !table.wood.is_driving()
+            && table.wood.pieces().board() == wanted
             && *table.snapshot().game == table.game
             && table.snapshot().guidance.is_empty()
     });
@@ -217,6 +219,22 @@ fn a_link_lost_and_a_daemon_killed_while_the_pieces_are_on_their_way_cost_nothin
             table.plays("f1c4 g8f6", true, tidily);
         }
     }
+}
+
+#[test]
+fn a_hand_that_plays_on_while_the_link_is_lost_is_understood_before_anything_drives() {
+    let mut table = table(robot());
+    table.plays("e2e4 e7e5 g1f3", true, tidily);
+    begins(&mut table, "b8c6");
+    table.unlink();
+    table.waits(Duration::from_secs(10));
+    let m: UciMove = "f1c4".parse().unwrap();
+    table.wood.hand(table.now, tidily(m));
+    table.waits(Duration::from_secs(10));
+    table.states(true);
+    table.link();
+    table.told(m.to_move(table.game.position()).unwrap());
+    table.plays("g8f6 d2d3", true, tidily);
 }
 
 #[test]

@@ -27,10 +27,10 @@ const SQUARE: u8 = 32;
 /// The motors at work.
 #[derive(Clone, Debug)]
 pub(super) struct Drive {
-    /// Where the pieces go, as they really lie.
-    pub(super) target: Board,
+    /// Where each piece goes, as the board really lies.
+    ways: Vec<Way>,
     /// When they set out.
-    pub(super) since: Instant,
+    since: Instant,
     /// When they are there.
     pub(super) until: Instant,
     /// Whether a hand that moves a piece stops them.
@@ -46,17 +46,36 @@ struct Way {
 }
 
 impl Drive {
+    /// From these pieces to those of `target`.
+    pub(super) fn new(
+        now: Instant,
+        time: Duration,
+        board: &Board,
+        target: &Board,
+        stops: bool,
+    ) -> Self {
+        Self {
+            ways: ways(board, target),
+            since: now,
+            until: now + time,
+            stops,
+        }
+    }
+
     /// How the pieces stand at this time: one after the other has arrived. The piece on the square `stuck` does not move, and of each
     /// kind there are no more pieces than the set has.
     pub(super) fn board_at(&self, now: Instant, board: &Board, stuck: Option<Square>) -> Board {
-        let ways = ways(board, &self.target);
-        let whole = (self.until - self.since).as_secs_f64();
-        let part = now.saturating_duration_since(self.since).as_secs_f64() / whole;
-        let count = ways.len();
-        // Whole pieces: the last one arrives at the end.
-        let arrived = (1..=count).filter(|nth| part * count as f64 >= *nth as f64);
-        let mut left: Vec<Way> = ways.into_iter().take(arrived.count()).collect();
-        left.retain(|way| way.from.is_none() || way.from != stuck);
+        let whole = (self.until - self.since).as_millis().max(1);
+        let part = now.saturating_duration_since(self.since).as_millis();
+        let all = u128::try_from(self.ways.len()).unwrap_or(u128::MAX);
+        let arrived = (1..)
+            .zip(&self.ways)
+            .filter(|(nth, _)| part * all >= whole * nth);
+        let moves = |way: &Way| {
+            let Some(from) = way.from else { return true };
+            way.from != stuck && board.piece_at(from) == Some(way.piece)
+        };
+        let mut left: Vec<Way> = arrived.map(|(_, way)| *way).filter(moves).collect();
         let mut board = board.clone();
         // A piece waits until its square is free.
         while let Some(index) = left

@@ -151,12 +151,9 @@ impl Chessnut {
             self.fault("a target with a nibble that means no piece");
             return;
         };
-        self.drive = Some(Drive {
-            target: self.lying(&target),
-            since: now,
-            until: now + self.scaled(DRIVE_TIME),
-            stops,
-        });
+        let time = self.scaled(DRIVE_TIME);
+        let (board, target) = (self.pieces.board(), self.lying(&target));
+        self.drive = Some(Drive::new(now, time, board, &target, stops));
         self.pieces.hold(now, true);
     }
 }

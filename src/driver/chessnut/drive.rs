@@ -62,14 +62,16 @@ impl Drive {
 
     /// The board has shown its pieces.
     pub fn shown(&mut self, now: Instant, board: &Board) -> Progress {
+        // Until then it may be about to carry out another command.
+        let Some(last) = self.last else {
+            return Progress::Drives;
+        };
+        self.last = Some(now);
         if *board == self.target {
             return Progress::Arrived;
         }
-        if let Some(last) = &mut self.last {
-            if now >= *last + PAUSE {
-                self.ends = now + ARRIVES;
-            }
-            *last = now;
+        if now >= last + PAUSE {
+            self.ends = now + ARRIVES;
         }
         if now >= self.ends {
             Progress::Stopped
@@ -95,5 +97,65 @@ impl Drive {
     /// When to ask next, or to give up.
     pub fn deadline(&self) -> Instant {
         self.poll_at.min(self.too_long)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after(seconds: f64) -> Duration {
+        Duration::from_secs_f64(seconds)
+    }
+
+    /// A drive from the start position to the empty board, with the positions at these times after the board has the command.
+    fn seen(times: &[f64]) -> Vec<Progress> {
+        let now = Instant::now();
+        let mut drive = Drive::new(now, Board::empty());
+        // On its way to the board.
+        assert_eq!(drive.shown(now, &Board::new()), Progress::Drives);
+        let taken = now + after(0.5);
+        drive.taken(taken);
+        let shown = |at: &f64| drive.shown(taken + after(*at), &Board::new());
+        times.iter().map(shown).collect()
+    }
+
+    #[test]
+    fn another_position_after_a_pause_counts_once_its_pieces_had_time_to_be_sensed() {
+        use Progress::{Drives, Stopped};
+        assert_eq!(
+            seen(&[0.1, 0.2, 9.0, 9.5, 9.9, 10.1]),
+            [Drives, Drives, Drives, Drives, Drives, Stopped]
+        );
+    }
+
+    #[test]
+    fn positions_that_go_on_coming_show_that_it_does_not_drive() {
+        let times: Vec<f64> = (1..=51).map(|tenth| f64::from(tenth) / 10.0).collect();
+        let progress = seen(&times);
+        let first = progress.iter().position(|seen| *seen == Progress::Stopped);
+        assert_eq!(first.map(|index| times[index]), Some(5.0));
+    }
+
+    #[test]
+    fn the_position_that_was_wanted_is_the_end_once_the_board_has_the_command() {
+        let now = Instant::now();
+        let mut drive = Drive::new(now, Board::empty());
+        assert_eq!(drive.shown(now, &Board::empty()), Progress::Drives);
+        drive.taken(now);
+        assert_eq!(drive.shown(now, &Board::empty()), Progress::Arrived);
+    }
+
+    #[test]
+    fn it_asks_for_the_pieces_and_has_an_end() {
+        let now = Instant::now();
+        let mut drive = Drive::new(now, Board::empty());
+        let mut polls = 0;
+        while !drive.is_late(drive.deadline()) {
+            let at = drive.deadline();
+            assert!(drive.take_poll(at));
+            polls += 1;
+        }
+        assert_eq!(polls, 59);
     }
 }

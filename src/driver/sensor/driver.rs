@@ -173,14 +173,19 @@ impl<W: Wire> Sensor<W> {
         if wanted.as_ref() == self.motor.wanted() {
             return;
         }
-        // Of pieces on their way no picture is known.
-        let stand = |wanted: &Board| !self.motor.drives() && self.pieces.stand_as(wanted);
+        // What the hand has done has to be understood first, and it may hold a piece.
+        if !self.motor.drives() && !self.pieces.is_settled() {
+            return;
+        }
         self.motor = match wanted {
-            Some(wanted) if stand(&wanted) => Motor::Done(wanted),
+            Some(wanted) if self.pieces.stand_as(&wanted) => Motor::Done(wanted),
             Some(wanted) => Motor::Drives(wanted),
             None if self.motor.drives() => Motor::Stopped,
             None => Motor::Rests,
         };
+        if self.motor.drives() {
+            self.pieces.set_out();
+        }
         let to = self.motor.wanted().filter(|_| self.motor.drives());
         let to = to.map(|wanted| self.turn.placement(wanted));
         self.wire.drive(now, to.as_ref());

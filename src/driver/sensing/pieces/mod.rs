@@ -167,6 +167,14 @@ impl Pieces {
         self.follower.await_hand(awaited);
     }
 
+    /// The board moves the pieces itself from now on: how they stand is unknown until the next picture.
+    pub fn set_out(&mut self) {
+        self.picture = None;
+        self.seen.clear();
+        self.due = None;
+        self.puzzling = None;
+    }
+
     /// Takes a picture of the pieces as the board has left them that has moved them itself: nothing of it was done by the hand. Pieces that
     /// have `arrived` where they should stand count at once.
     pub fn sense_motor(&mut self, now: Instant, board: &Board, arrived: bool) {
