@@ -146,6 +146,8 @@ pub enum DriverEvent {
     Misplaced(Misplaced),
     /// No piece is misplaced any more.
     Stands,
+    /// The board was to move its pieces itself and has not: from now on the hand is asked.
+    Stuck,
     /// The charge left in the board's battery, in percent.
     Battery(u8),
     /// Something that is not a message of this protocol. The text is printable and bounded.

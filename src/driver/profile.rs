@@ -15,8 +15,12 @@ pub enum Profile {
         /// Whether it makes the program's moves itself.
         motor: bool,
     },
-    /// It senses which piece stands where.
-    Pieces,
+    /// It senses which piece stands where. `motor`: it moves the pieces itself.
+    Pieces {
+        /// Whether it makes the program's moves itself, takes them back and sets positions up. `false` also while it has given one up
+        /// and the hand is asked.
+        motor: bool,
+    },
 }
 
 impl Profile {
@@ -29,7 +33,7 @@ impl Profile {
     /// hand, a shown move one.
     pub fn set_up_cost(self) -> Option<usize> {
         match self {
-            Self::Listed | Self::Squares { .. } | Self::Pieces => Some(12),
+            Self::Listed | Self::Squares { .. } | Self::Pieces { .. } => Some(12),
             Self::Unlisted => Some(5),
             Self::MovesOnly => None,
         }
@@ -38,7 +42,7 @@ impl Profile {
     /// The cost of starting a new game, in the same units.
     pub fn new_game_cost(self) -> usize {
         match self {
-            Self::Squares { .. } | Self::Pieces => 8,
+            Self::Squares { .. } | Self::Pieces { .. } => 8,
             Self::Listed => 6,
             Self::Unlisted | Self::MovesOnly => 3,
         }
@@ -52,12 +56,17 @@ impl Profile {
 
     /// The board sees its pieces, or at least which squares are occupied, and reports which are wrong while a position is set up.
     pub fn senses(self) -> bool {
-        matches!(self, Self::Squares { .. } | Self::Pieces)
+        matches!(self, Self::Squares { .. } | Self::Pieces { .. })
     }
 
-    /// The board moves the pieces itself.
+    /// The board makes the program's moves itself.
     pub fn moves_itself(self) -> bool {
-        matches!(self, Self::Squares { motor: true })
+        matches!(self, Self::Squares { motor: true }) || self.sets_up_itself()
+    }
+
+    /// The board moves the pieces to any position itself: for a set-up and a take-back, too, the player is asked for nothing.
+    pub fn sets_up_itself(self) -> bool {
+        matches!(self, Self::Pieces { motor: true })
     }
 
     /// The board can be shown castling in Chess960, where the king or the rook starts on an unusual square.

@@ -1,10 +1,14 @@
-//! A DGT board by Bluetooth Classic: the real binary, with the real bluer, on a simulated `BlueZ`.
+//! A DGT board by Bluetooth Classic, and a Chessnut Move by Bluetooth LE: the real binary, with the real bluer, on a simulated `BlueZ`.
+
+use std::time::Instant;
 
 use boardbridge::{
     board::settings::BoardConfig, config::Config, front_end::whitepawn::rfcomm::SERIAL_PORT,
 };
 use simulators::{
+    HandAction,
     bluez::{ADAPTER, Bluez, address::Address},
+    chessnut::{self, Chessnut},
     dgt::{self, Model},
     pieces,
 };
@@ -218,4 +222,32 @@ fn a_recording_says_that_the_board_is_reached_by_bluetooth_and_not_where() {
     assert!(!head.contains(&address), "{head}");
     let read = BoardConfig::from_toml(&head).unwrap();
     assert!(read.rfcomm.is_some(), "{head}");
+}
+
+#[tokio::test]
+async fn a_chessnut_move_is_listed_by_a_scan_and_drives_the_programs_move() {
+    let bluez = Bluez::start().unwrap();
+    let board = Chessnut::new(chessnut::Settings {
+        model: chessnut::Model::Move,
+        speed: SPEED,
+        ..chessnut::Settings::default()
+    });
+    let board = bluez.host(ADAPTER, BOARD, board).unwrap();
+    let mut scan = tokio::process::Command::from(boardbridge(&bluez));
+    scan.arg("scan");
+    let scanned = soon("the scan", scan.output()).await.unwrap();
+    let said = String::from_utf8(scanned.stdout).unwrap();
+    let lines = "kind = \"chessnut\"\nble = { name = \"Chessnut Move\" }\n";
+    assert!(said.contains(lines), "{said}");
+    let mut process = Process::start(&bluez, &format!("[boards.robot]\n{lines}"));
+    process.logs("Chessnut Move").await;
+    let mut gui = process.gui().await;
+    gui.asks("").await;
+    gui.hears_of("White to move").await;
+    let m = HandAction::Move("e2e4".parse().unwrap());
+    board.with(|board| board.hand(Instant::now(), m));
+    gui.hears("bestmove e2e4").await;
+    gui.asks("e2e4 e7e5").await;
+    process.logs("e7e5 executed").await;
+    assert_eq!(board.with(|board| board.game().len()), 2);
 }

@@ -15,6 +15,7 @@ mod boards;
 mod clock;
 mod guidance;
 mod hand;
+mod motor;
 mod pieces;
 mod recogniser;
 #[path = "../support/mod.rs"]

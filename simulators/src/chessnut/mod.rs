@@ -3,8 +3,8 @@
 //! Where the protocol notes are silent, this board does so:
 //! - It answers commands before `21 01 00` too, but sends no positions. Its lamps go out when the link ends.
 //! - A reply comes 30 ms after the command.
-//! - A Move does not acknowledge `42` and `43`, and takes no notice of `0A` and `1B`; pieces are nowhere else until the
-//!   drive ends.
+//! - A Move does not acknowledge `42` and `43`, and takes no notice of `0A` and `1B`. Its pieces set out one after the other; one that
+//!   it has no spare of stays away.
 
 mod command;
 mod motor;
@@ -31,6 +31,7 @@ use crate::{
     HandAction, Report,
     game::Game,
     garbage,
+    gesture::Touch,
     peripheral::{Peripheral, Profile, Refused},
     pieces::{Order, Pieces},
     radio::RadioBoard,
@@ -200,6 +201,16 @@ impl Chessnut {
         self.timeout(now);
     }
 
+    /// A hand touches a piece at once, even while motors move them.
+    pub fn grab(&mut self, now: Instant, touch: Touch) {
+        self.timeout(now);
+        if self.drive.as_ref().is_some_and(|drive| drive.stops) {
+            self.halt(now);
+        }
+        self.pieces.grab(now, touch);
+        self.timeout(now);
+    }
+
     /// The person presses the button NEW GAME. The board itself changes nothing.
     pub fn press_new_game(&mut self, now: Instant, long: bool) {
         self.timeout(now);
@@ -310,12 +321,7 @@ impl Chessnut {
     fn happen(&mut self, at: Instant, due: Due) {
         match due {
             Due::Touch => self.pieces.timeout(at),
-            Due::Driven => {
-                if let Some(drive) = self.drive.take() {
-                    self.pieces.driven(at, &drive.target);
-                    self.pieces.hold(at, false);
-                }
-            }
+            Due::Driven => self.halt(at),
             Due::Reply => {
                 if let Some((_, reply)) = self.replies.pop_front() {
                     self.notify(REPLIES, &reply);

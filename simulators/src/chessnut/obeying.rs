@@ -132,22 +132,28 @@ impl Chessnut {
         }
     }
 
+    /// The motors stop where they are.
+    pub(super) fn halt(&mut self, now: Instant) {
+        if let Some(drive) = self.drive.take() {
+            let board = drive.board_at(now, self.pieces.board(), self.settings.stuck);
+            self.pieces.driven(now, &board);
+            self.pieces.hold(now, false);
+        }
+    }
+
     /// Begins to drive, or stops.
     fn drive(&mut self, now: Instant, target: &[u8; BYTES], stops: bool) {
         if target.iter().all(|byte| *byte == 0) {
-            self.drive = None;
-            self.pieces.hold(now, false);
+            self.halt(now);
             return;
         }
         let Some(target) = nibbles::board(target) else {
             self.fault("a target with a nibble that means no piece");
             return;
         };
-        self.drive = Some(Drive {
-            target: self.lying(&target),
-            until: now + self.scaled(DRIVE_TIME),
-            stops,
-        });
+        let time = self.scaled(DRIVE_TIME);
+        let (board, target) = (self.pieces.board(), self.lying(&target));
+        self.drive = Some(Drive::new(now, time, board, &target, stops));
         self.pieces.hold(now, true);
     }
 }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use shakmaty::Square;
+
 use crate::pieces;
 
 /// The models that speak the protocol.
@@ -88,6 +90,8 @@ pub struct Settings {
     pub lost: f64,
     /// The probability that a position frame has a nibble that means no piece.
     pub spoiled: f64,
+    /// The piece on this square does not move when a Move drives.
+    pub stuck: Option<Square>,
 }
 
 impl Default for Settings {
@@ -106,6 +110,7 @@ impl Default for Settings {
             stale_within: None,
             lost: 0.0,
             spoiled: 0.0,
+            stuck: None,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Each golden vector has the repository and the path where it is published.
 
-use shakmaty::uci::UciMove;
+use shakmaty::{Color, uci::UciMove};
 
 use super::*;
 use crate::{gesture::Touch, pieces};
@@ -444,6 +444,59 @@ fn a_move_drives_back_to_the_start_and_stops_when_told() {
     rig.write(&start);
     rig.run(10_000);
     assert!(rig.board.game().is_empty() && rig.board.is_settled());
+}
+
+/// Drives to these pieces in spite of a hand, or until one moves a piece.
+fn drive_to(fen: &str, stops: bool) -> String {
+    let board = Board::from_ascii_board_fen(fen.as_bytes()).unwrap();
+    let position = nibbles::packed(|square| nibbles::nibble(board.piece_at(square)));
+    format!("4221{}{:02X}", hex(&position), u8::from(stops))
+}
+
+fn pieces_of(rig: &Rig) -> String {
+    rig.board.pieces().board().board_fen().to_string()
+}
+
+#[test]
+fn a_hand_stops_the_pieces_of_a_move_unless_it_was_told_to_go_on() {
+    let after = "rnbqkbnr/pppppppp/8/8/3PP3/8/PPP2PPP/RNBQKBNR";
+    for (stops, there) in [
+        (true, "rnbqkbnr/ppppppp1/8/8/3P4/8/PPP1PPPP/RNBQKBNR"),
+        (false, "rnbqkbnr/ppppppp1/8/8/3PP3/8/PPP2PPP/RNBQKBNR"),
+    ] {
+        let mut rig = Rig::new(model(Model::Move));
+        rig.write(&drive_to(after, stops));
+        // One of the two has arrived.
+        rig.run(2600);
+        rig.board.grab(rig.now, Touch::Lift(Square::H7));
+        assert_eq!(rig.board.is_driving(), !stops);
+        rig.run(10_000);
+        assert_eq!(pieces_of(&rig), there);
+    }
+}
+
+#[test]
+fn a_piece_of_a_move_that_is_stuck_stays_and_what_the_set_lacks_does_not_come() {
+    let mut rig = Rig::new(Settings {
+        stuck: Some(Square::E2),
+        ..model(Model::Move)
+    });
+    rig.write(&drive_to(
+        "rnbqkbnr/pppppppp/8/8/3PP3/8/PPP2PPP/RNBQKBNR",
+        true,
+    ));
+    rig.run(10_000);
+    assert_eq!(
+        pieces_of(&rig),
+        "rnbqkbnr/pppppppp/8/8/3P4/8/PPP1PPPP/RNBQKBNR"
+    );
+    // A second queen is there, a third one and a third knight are not.
+    rig.write(&drive_to("QQQ5/NNN5/8/8/8/8/8/8", true));
+    rig.run(10_000);
+    let board = rig.board.pieces().board();
+    let count = |piece| board.by_piece(piece).count();
+    assert_eq!(count(Color::White.queen()), 2);
+    assert_eq!(count(Color::White.knight()), 2);
 }
 
 #[test]

@@ -205,6 +205,12 @@ impl Pieces {
         self.learn(now);
     }
 
+    /// A hand touches a piece at once, whatever it was ordered.
+    pub fn grab(&mut self, now: Instant, touch: Touch) {
+        self.timeout(now);
+        self.touch(now, touch);
+    }
+
     /// The person begins nothing new while motors move the pieces.
     pub fn hold(&mut self, now: Instant, held: bool) {
         self.timeout(now);

@@ -70,18 +70,25 @@ impl Core {
         })
     }
 
-    /// Advice for following a step.
+    /// Advice for following a step. A board that sets up positions itself asks the player for nothing.
     fn follow_up(&self) -> Option<Advice> {
-        self.current_step
-            .following()
-            .map(|following| following.advice.clone())
+        let following = self.current_step.following()?;
+        Some(if self.driver.profile().sets_up_itself() {
+            Advice::Nothing
+        } else {
+            following.advice.clone()
+        })
     }
 
     /// Advice for making a shown move. A board that moves its own pieces asks the player for nothing, and one that does
     /// not see its squares cannot tell whether the move was made: the player may have made it long ago.
     fn make(&self) -> Option<Advice> {
         let board = self.driver.profile();
-        let m = self.shown().filter(|_| !board.moves_itself())?;
+        let m = self.shown()?;
+        if board.moves_itself() {
+            // It has taken the move, and its pieces may be on their way.
+            return board.sets_up_itself().then_some(Advice::Nothing);
+        }
         let held = self.held.game();
         let target = self.claims.target();
         let awaited = self.claims.awaiting() && target == Some(held);

@@ -74,6 +74,9 @@ impl Core {
             Standing::KingsUp if self.is_off() => return None,
             _ => {}
         }
+        if self.current_step.following().is_some() && self.driver.profile().sets_up_itself() {
+            return None;
+        }
         if let Some(misplaced) = self.deviation.misplaced() {
             return Some(Matter::Misplaced(misplaced));
         }

@@ -58,6 +58,7 @@ impl Core {
             DriverEvent::Unplaced => self.lost(),
             DriverEvent::Misplaced(misplaced) => self.misplaced(now, misplaced),
             DriverEvent::Stands => self.stands(),
+            DriverEvent::Stuck => self.stuck(),
             DriverEvent::Battery(percent) => self.battery(percent),
             DriverEvent::Unreadable(text) => self.unreadable(text),
         }
@@ -177,6 +178,14 @@ impl Core {
         if self.deviation.stands() {
             self.event(Event::Mended);
         }
+    }
+
+    /// The motors have given up: what was not to be asked of the hand is asked now.
+    fn stuck(&mut self) {
+        let advice = self.advice();
+        let text = format!("the board has not moved its pieces there: {advice}");
+        self.event(Event::Mistake { text });
+        self.published.changed();
     }
 
     fn battery(&mut self, percent: u8) {

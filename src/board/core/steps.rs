@@ -40,9 +40,12 @@ impl Core {
             };
             self.current_step.move_wood(before, &wanted);
         }
+        let board = self.driver.profile();
+        // One that drives to positions may give up, and the hand is asked then.
+        let takes_back_itself = board.moves_itself() && !board.sets_up_itself();
         let following = match step {
             Step::Show(_) => None,
-            Step::TakeBack(_) if self.driver.profile().moves_itself() => None,
+            Step::TakeBack(_) if takes_back_itself => None,
             Step::TakeBack(m) => Some(Following {
                 advice: Advice::TakeBack(*m),
                 game: self

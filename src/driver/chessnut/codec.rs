@@ -30,6 +30,8 @@ pub const HID: HidBoards = HidBoards {
 
 /// The longest message: its type, its length, and what that counts.
 const HEADER: usize = 2;
+/// The length byte of the longest answer: four bytes for each of the 34 pieces of a Move, and one before them.
+const RECORDS: u8 = 1 + 34 * 4;
 /// The bytes of a placement: a nibble for each square.
 const PLACEMENT: usize = 32;
 /// What a nibble means; 0 is an empty square, and 13 to 15 mean nothing.
@@ -60,6 +62,10 @@ pub enum Message {
     Battery(u8),
     /// Its key for a new game was pressed.
     NewGame,
+    /// It is a Move: its pieces have motors.
+    IsMove,
+    /// Where each piece of a Move is: not needed, but the board is there.
+    Records,
     /// A message that we do not need.
     Other,
 }
@@ -83,6 +89,10 @@ pub fn read(message: &[u8]) -> Option<Message> {
             _ => Message::Other,
         },
         (0x0f, [2, ..]) => Message::NewGame,
+        // Whether it is charged comes first.
+        (0x41, [0x0c, _, percent @ 1..=100, ..]) => Message::Battery(*percent),
+        (0x41, [0x15, ..]) => Message::IsMove,
+        (0x41, [0x0b, ..]) => Message::Records,
         (0x0f | 0x28 | 0x32 | 0x41, _) => Message::Other,
         _ => return None,
     })
@@ -135,7 +145,10 @@ pub fn begins_position(value: &[u8]) -> bool {
 
 /// Whether a value begins an answer.
 pub fn begins_answer(value: &[u8]) -> bool {
-    matches!(value, [0x0f | 0x23 | 0x28 | 0x2a | 0x32, 1..=64, ..])
+    matches!(
+        value,
+        [0x0f | 0x23 | 0x28 | 0x2a | 0x32, 1..=64, ..] | [0x41, 1..=RECORDS, ..]
+    )
 }
 
 /// Puts together what Bluetooth has cut: the length is in the second byte, and a value either begins a message or goes on with one.
@@ -182,6 +195,59 @@ pub const BEEP: [u8; 6] = [0x0b, 4, 0x03, 0xe8, 0, 0xc8];
 pub fn lights(squares: Bitboard) -> Vec<u8> {
     let ranks = squares.0.to_be_bytes().map(u8::reverse_bits);
     [0x0a, 8].into_iter().chain(ranks).collect()
+}
+
+/// Asks a board whether it is a Move. Only a Move answers.
+pub const KIND: [u8; 3] = [0x41, 1, 0x15];
+/// Asks a Move for the charge of its battery.
+pub const MOVE_BATTERY: [u8; 3] = [0x41, 1, 0x0c];
+/// Asks a Move where its pieces are.
+pub const PIECE_RECORDS: [u8; 3] = [0x41, 1, 0x0b];
+/// Has a Move stop driving.
+pub const STOP: [u8; 35] = {
+    let mut stop = [0; 35];
+    stop[0] = 0x42;
+    stop[1] = 0x21;
+    stop
+};
+/// Has a Move drive on only until a hand moves a piece.
+const YIELDS: u8 = 1;
+/// The colour of the lamps of a Move: blue.
+const COLOUR: u8 = 3;
+
+/// Has a Move drive its pieces to where they stand on `board`, as long as no hand interferes.
+pub fn drive(board: &Board) -> Vec<u8> {
+    let nibble = |square| {
+        let piece = board.piece_at(square);
+        let piece = piece.map(|piece| (piece.role, piece.color));
+        let found = (0..).zip(PIECES).find(|(_, other)| *other == piece);
+        found.map_or(0, |(nibble, _)| nibble)
+    };
+    let nibbles = nibbles(nibble);
+    [&[0x42, 0x21], &nibbles[..], &[YIELDS]].concat()
+}
+
+/// Lights these squares of a Move and no others.
+pub fn coloured_lights(squares: Bitboard) -> Vec<u8> {
+    let colour = |square| if squares.contains(square) { COLOUR } else { 0 };
+    [&[0x43, 0x20], &nibbles(colour)[..]].concat()
+}
+
+/// A nibble for each square in the board's order, the low one first.
+fn nibbles(nibble: impl Fn(Square) -> u8) -> [u8; PLACEMENT] {
+    let mut bytes = [0; PLACEMENT];
+    for (byte, first) in bytes.iter_mut().zip((0..64).step_by(2)) {
+        *byte = nibble(square(first)) | nibble(square(first + 1)) << 4;
+    }
+    bytes
+}
+
+/// A command on this channel whose receipt the board confirms.
+pub fn confirmed(channel: Channel, bytes: impl Into<Bytes>) -> Outgoing {
+    Outgoing {
+        channel,
+        request: Request::Write(bytes.into()),
+    }
 }
 
 /// A command, on this channel.
@@ -305,6 +371,37 @@ mod tests {
         for (vendor, product) in [(0x2d80, 0x8300), (0x2d80, 0x0080), (0x2d81, 0x8000)] {
             assert!(!HID.has(vendor, product), "{vendor:x}:{product:x}");
         }
+    }
+
+    /// JohanSjoblom/picochess, `tests/test_chessnut_command.py` and `test_chessnut_parser.py`; chessnutech/ChessnutNext,
+    /// `test/physical_board_protocol_test.dart`. Theirs drive in spite of a hand: their last byte is 0.
+    #[test]
+    fn a_move_is_commanded_and_read_as_published() {
+        let start = format!(
+            "4221 58233185 44444444 {} 77777777 A6C99B6A 01",
+            "00".repeat(16)
+        );
+        assert_eq!(drive(&Board::new()), bytes(&start));
+        let mut after = board("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR");
+        let plain = "422158233185444444440000000000000000007000000000000077077777a6c99b6a01";
+        assert_eq!(drive(&after), bytes(plain));
+        after.rotate_180();
+        let turned = "4221a6b99c6a7777707700000000000007000000000000000000444444445813328501";
+        assert_eq!(drive(&after), bytes(turned));
+        let lit = coloured_lights([Square::E2, Square::E4].into_iter().collect());
+        let blue = "43200000000000000000000000000000000000300000000000000030000000000000";
+        assert_eq!(lit, bytes(blue));
+        assert_eq!(STOP.to_vec(), bytes(&format!("4221{}", "00".repeat(33))));
+        assert_eq!(read(&bytes("41030c0164")), Some(Message::Battery(100)));
+        assert_eq!(read(&bytes("41030c0058")), Some(Message::Battery(88)));
+        assert_eq!(read(&bytes("41051500000000")), Some(Message::IsMove));
+        let records = format!("41890b{}", "0101FF64".repeat(34));
+        assert_eq!(read(&bytes(&records)), Some(Message::Records));
+        // In parts, as Bluetooth cuts it.
+        let mut joined = Joined::new(begins_answer);
+        let parts = bytes(&records);
+        let whole = parts.chunks(20).filter_map(|part| joined.push(part));
+        assert_eq!(whole.collect::<Vec<_>>().concat(), parts);
     }
 
     #[test]

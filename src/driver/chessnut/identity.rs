@@ -15,15 +15,16 @@ const SIGNS: &[UsbSign] = &[
 /// What the rest of the program knows about this make.
 pub static IDENTITY: Identity = Identity {
     kind: KIND,
-    title: "Chessnut Air, Air+, Pro and Go",
+    title: "Chessnut Air, Air+, Pro, Go and Move",
     room: "chessnut",
     example: "chessnut",
     media: &[Medium::Ble, Medium::Hid],
-    // It advertises no service. The Move and the Evo speak otherwise.
+    // It advertises no service. The Evo speaks otherwise.
     radio_names: &[
         "Chessnut Air",
         "Chessnut Pro",
         "Chessnut Go",
+        "Chessnut Move",
         "Chess Air",
         "ChessAir",
         "Smart Chess",

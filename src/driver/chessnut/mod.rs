@@ -1,4 +1,5 @@
-//! Chessnut boards (Bluetooth LE, USB): Air, Air+, Pro, Go. They sense which piece stands where, and have a lamp in each square.
+//! Chessnut boards (Bluetooth LE, USB): Air, Air+, Pro, Go, Move. They sense which piece stands where, and have a lamp in each square;
+//! the pieces of a Move have motors.
 //!
 //! Source: the maker's texts and others' captures, see `PROTOCOL.md`. What shaped this driver:
 //!
@@ -7,6 +8,7 @@
 //! - A link that a process has left behind answers, and shows no pieces.
 
 mod codec;
+mod drive;
 mod identity;
 mod settings;
 
@@ -15,9 +17,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-use shakmaty::Bitboard;
+use shakmaty::{Bitboard, Board};
 
-use self::codec::{ANSWERS, BATTERY, BEEP, COMMANDS, Joined, Message, POSITIONS, REAL_TIME};
+use self::{
+    codec::{
+        ANSWERS, BATTERY, BEEP, COMMANDS, Joined, KIND as ASK_KIND, MOVE_BATTERY, Message,
+        PIECE_RECORDS, POSITIONS, REAL_TIME, STOP,
+    },
+    drive::{Drive, Progress},
+};
 pub use self::{identity::IDENTITY, settings::Settings};
 use crate::{
     driver::{
@@ -56,6 +64,10 @@ enum Purpose {
     Plain,
     /// Squares to light: only the last such request counts.
     Lights,
+    /// Where the pieces are to go: only the last such request counts.
+    Drive,
+    /// Where the pieces are: one such request may wait.
+    Poll,
 }
 
 /// The wire of a Chessnut board. See the module documentation.
@@ -63,6 +75,10 @@ enum Purpose {
 pub struct Chessnut {
     beeps: bool,
     by_usb: bool,
+    motor: bool,
+    /// It has said that it is a Move.
+    is_move: bool,
+    drive: Option<Drive>,
     outbox: Outbox<Purpose>,
     positions: Joined,
     answers: Joined,
@@ -80,11 +96,15 @@ pub struct Chessnut {
 }
 
 impl Chessnut {
-    /// A board of which nothing is known. `beeps`: when it lights squares; `by_usb`: it is no Bluetooth board.
-    pub fn new(beeps: bool, by_usb: bool) -> Self {
+    /// A board of which nothing is known. `beeps`: when it lights squares. `motor`: if it has motors, they are used. `by_usb`: it is no
+    /// Bluetooth board.
+    pub fn new(beeps: bool, motor: bool, by_usb: bool) -> Self {
         Self {
             beeps,
             by_usb,
+            motor,
+            is_move: false,
+            drive: None,
             outbox: Outbox::spaced(if by_usb { GAP_ON_USB } else { GAP }),
             positions: Joined::new(codec::begins_position),
             answers: Joined::new(codec::begins_answer),
@@ -99,25 +119,89 @@ impl Chessnut {
     }
 
     fn send(&mut self, command: &[u8], purpose: Purpose) {
-        let channel = if self.by_usb {
+        let command = codec::command(self.channel(), command.to_vec());
+        self.outbox.push(command, purpose);
+    }
+
+    /// Where commands go.
+    fn channel(&self) -> Channel {
+        if self.by_usb {
             Channel::Hid
         } else {
             Channel::Gatt(COMMANDS)
-        };
-        let command = codec::command(channel, command.to_vec());
+        }
+    }
+
+    /// Sends what only a Move takes.
+    fn send_confirmed(&mut self, command: &[u8], purpose: Purpose) {
+        let command = codec::confirmed(self.channel(), command.to_vec());
         self.outbox.push(command, purpose);
+    }
+
+    fn ask_charge(&mut self) {
+        if self.is_move {
+            self.send_confirmed(&MOVE_BATTERY, Purpose::Plain);
+        } else {
+            self.send(&BATTERY, Purpose::Plain);
+        }
+    }
+
+    /// The board is there.
+    fn heard(&mut self, now: Instant) {
+        self.look_at = Some(now + WATCH);
+        self.silent_at = Some(now + SILENCE);
+    }
+
+    fn answers(&mut self) {
+        let id = if self.is_move {
+            "Chessnut Move"
+        } else {
+            "Chessnut"
+        };
+        let id = Some(id.to_owned());
+        self.said.push_back(Said::Answers { id });
+        self.ask_charge();
+    }
+
+    /// Ends a drive whose pieces are not where they were to be.
+    fn give_up(&mut self) {
+        self.stop();
+        self.said.push_back(Said::Stuck);
+    }
+
+    /// Ends a drive.
+    fn stop(&mut self) {
+        if self.drive.take().is_some() {
+            while self.outbox.retract(Purpose::Drive) {}
+            self.send_confirmed(&STOP, Purpose::Plain);
+        }
     }
 
     fn message(&mut self, now: Instant, message: Message) {
         match message {
             Message::Position(board) => {
-                self.look_at = Some(now + WATCH);
-                self.silent_at = Some(now + SILENCE);
+                self.heard(now);
                 if !std::mem::replace(&mut self.shows, true) {
-                    let id = Some("Chessnut".to_owned());
-                    self.said.push_back(Said::Answers { id });
+                    self.answers();
+                }
+                let drive = self.drive.as_mut();
+                match drive.map(|drive| drive.shown(now, &board)) {
+                    Some(Progress::Arrived) => self.drive = None,
+                    Some(Progress::Stopped) => self.give_up(),
+                    Some(Progress::Drives) | None => {}
                 }
                 self.said.push_back(Said::Pieces(board));
+            }
+            Message::IsMove => {
+                // Its lamps take other bytes.
+                if !std::mem::replace(&mut self.is_move, true) && self.shows {
+                    self.answers();
+                }
+            }
+            Message::Records => {
+                if self.drive.is_some() {
+                    self.heard(now);
+                }
             }
             Message::Battery(percent) => {
                 let event = DriverEvent::Battery(percent);
@@ -137,16 +221,16 @@ impl Wire for Chessnut {
                 let subscribe = codec::subscribe(notifies);
                 self.outbox.push(subscribe, Purpose::Essential);
             }
+            // By USB no Move is known.
+            self.send(&ASK_KIND, Purpose::Plain);
         }
         self.send(&REAL_TIME, Purpose::Essential);
-        self.send(&BATTERY, Purpose::Plain);
-        self.look_at = Some(now + WATCH);
-        self.silent_at = Some(now + SILENCE);
+        self.heard(now);
         self.charge_at = Some(now + CHARGE);
     }
 
     fn link_down(&mut self) {
-        *self = Self::new(self.beeps, self.by_usb);
+        *self = Self::new(self.beeps, self.motor, self.by_usb);
     }
 
     fn received(&mut self, now: Instant, channel: Channel, bytes: &[u8]) {
@@ -168,11 +252,19 @@ impl Wire for Chessnut {
     }
 
     fn answered(&mut self, now: Instant, _channel: Channel, outcome: Reply) {
-        if let Some(Settled::GivenUp(Purpose::Essential, why)) = self.outbox.answered(now, outcome)
-        {
-            self.hang_up = Some(format!(
-                "the board rejects the connection ({why}): switch it off and on, and close the maker's app"
-            ));
+        match self.outbox.answered(now, outcome) {
+            Some(Settled::GivenUp(Purpose::Essential, why)) => {
+                self.hang_up = Some(format!(
+                    "the board rejects the connection ({why}): switch it off and on, and close the maker's app"
+                ));
+            }
+            Some(Settled::GivenUp(Purpose::Drive, _)) => self.give_up(),
+            Some(Settled::Done(Purpose::Drive)) => {
+                if let Some(drive) = &mut self.drive {
+                    drive.taken(now);
+                }
+            }
+            _ => {}
         }
     }
 
@@ -193,7 +285,15 @@ impl Wire for Chessnut {
         }
         if self.charge_at.is_some_and(|at| at <= now) {
             self.charge_at = Some(now + CHARGE);
-            self.send(&BATTERY, Purpose::Plain);
+            self.ask_charge();
+        }
+        if let Some(drive) = &mut self.drive {
+            if drive.is_late(now) {
+                self.give_up();
+            } else if drive.take_poll(now) {
+                while self.outbox.retract(Purpose::Poll) {}
+                self.send_confirmed(&PIECE_RECORDS, Purpose::Poll);
+            }
         }
     }
 
@@ -202,6 +302,7 @@ impl Wire for Chessnut {
             self.look_at,
             self.silent_at,
             self.charge_at,
+            self.drive.as_ref().map(Drive::deadline),
             self.outbox.deadline(),
         ];
         waits.into_iter().flatten().min()
@@ -211,9 +312,26 @@ impl Wire for Chessnut {
         let lights_up = self.lit.is_empty() && squares.any();
         self.lit = squares;
         while self.outbox.retract(Purpose::Lights) {}
-        self.send(&codec::lights(squares), Purpose::Lights);
+        if self.is_move {
+            self.send(&codec::coloured_lights(squares), Purpose::Lights);
+        } else {
+            self.send(&codec::lights(squares), Purpose::Lights);
+        }
         if lights_up && self.beeps {
             self.send(&BEEP, Purpose::Plain);
+        }
+    }
+
+    fn has_motor(&self) -> bool {
+        self.motor && self.is_move
+    }
+
+    fn drive(&mut self, now: Instant, to: Option<&Board>) {
+        // What a board makes of another target while it drives is unknown.
+        self.stop();
+        if let Some(to) = to {
+            self.send_confirmed(&codec::drive(to), Purpose::Drive);
+            self.drive = Some(Drive::new(now, to.clone()));
         }
     }
 

@@ -26,12 +26,14 @@ settings! {
         settle: Duration = Duration::from_millis(400),
         /// Whether the board beeps when it lights squares.
         beep: bool = true,
+        /// A Move only: whether the board moves the pieces itself. Otherwise its lamps show what to do.
+        motor: bool = true,
     }
 }
 
 impl identity::Settings for Settings {
     fn driver(&self, medium: Option<Medium>) -> Box<dyn Driver> {
-        let wire = Chessnut::new(self.beep, medium == Some(Medium::Hid));
+        let wire = Chessnut::new(self.beep, self.motor, medium == Some(Medium::Hid));
         Box::new(Sensor::new(wire, self.orientation, self.settle))
     }
 

@@ -118,6 +118,15 @@ impl Turn {
         }
     }
 
+    /// The pieces as the board numbers its squares. Until it has shown how it lies, it is taken to lie as it expects.
+    pub fn placement(self, board: &Board) -> Board {
+        let mut board = board.clone();
+        if self.turned == Some(true) {
+            board.rotate_180();
+        }
+        board
+    }
+
     /// The squares to light as the board numbers them.
     pub fn lights(self, squares: Bitboard) -> Bitboard {
         if self.turned == Some(true) {

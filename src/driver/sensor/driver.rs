@@ -8,7 +8,11 @@ use std::{
 use serde::{Deserialize, Serialize};
 use shakmaty::{Bitboard, Board, Chess, Color, Move, Square, san::SanPlus, uci::UciMove};
 
-use super::{Said, Shown, Side, Times, Wire, eyes::Eyes};
+use super::{
+    Said, Shown, Side, Times, Wire,
+    eyes::Eyes,
+    motor::{By, Motor},
+};
 use crate::{
     chess::{
         game::{Game, uci},
@@ -28,6 +32,8 @@ const SET_UP: usize = 2;
 const PUT_UP_WAIT: Duration = Duration::from_secs(5);
 /// How many pieces the hand would have to carry, at least, to come back from it: fewer are a mistake.
 const PUT_UP_PIECES: usize = 3;
+/// A mistake is left to the hand for this long before the board moves the pieces back itself.
+const PUT_BACK_WAIT: Duration = Duration::from_secs(5);
 
 /// A board that senses which piece stands where, or which squares are occupied. Its own part is the [`Wire`].
 pub struct Sensor<W> {
@@ -42,6 +48,9 @@ pub struct Sensor<W> {
     put_up: Option<(Board, Instant)>,
     /// The clocks of the game, if it has any.
     clocks: Option<ClocksSince>,
+    motor: Motor,
+    /// What the hand has left wrong, and when the board moves it back.
+    put_back: Option<(Board, Instant)>,
     /// What the board was last told to show on this link.
     display: Option<Display>,
     events: VecDeque<DriverEvent>,
@@ -91,6 +100,8 @@ impl<W: Wire> Sensor<W> {
             asked: false,
             put_up: None,
             clocks: None,
+            motor: Motor::default(),
+            put_back: None,
             display: None,
             events: VecDeque::new(),
         }
@@ -107,14 +118,27 @@ impl<W: Wire> Sensor<W> {
                 Said::Answers { id } => {
                     self.answers = true;
                     self.display = None;
+                    self.motor = Motor::default();
                     self.events.push_back(DriverEvent::Answers { id });
                 }
-                Said::Pieces(raw) => self.eyes.see_pieces(now, &mut self.turn, &raw),
+                Said::Pieces(raw) => {
+                    let board = self.turn.pieces(&raw, &self.eyes.wanted());
+                    match self.motor.sees(&board) {
+                        By::Hand => self.eyes.sense(now, &board),
+                        By::Motor { arrived } => self.eyes.sense_motor(now, &board, arrived),
+                        By::Passing => {}
+                    }
+                }
                 Said::Squares(raw) => {
                     if self.eyes.see_squares(now, &mut self.turn, raw) {
                         self.events.push_back(DriverEvent::Unplaced);
                     }
                     self.eyes.attend(now);
+                }
+                Said::Stuck => {
+                    if self.motor.gives_up() {
+                        self.events.push_back(DriverEvent::Stuck);
+                    }
                 }
                 Said::Key => self.key(),
                 Said::BackKey => self.events.push_back(DriverEvent::AsksTakeBack),
@@ -129,13 +153,21 @@ impl<W: Wire> Sensor<W> {
         self.mind_position(now);
         self.answer();
         if self.answers {
+            if self.wire.has_motor() {
+                self.mind_mistake(now);
+                self.drive(now);
+            }
             self.show(now);
         }
     }
 
     /// Shows the player what to do, with what the board has for that.
     fn show(&mut self, now: Instant) {
-        let lights = self.eyes.lights();
+        let lights = if self.motor.drives() {
+            Bitboard::EMPTY
+        } else {
+            self.eyes.lights()
+        };
         let game = self.eyes.follower().game();
         let awaited = self.eyes.follower().awaited_move();
         // The game has the move once the core follows it.
@@ -193,6 +225,62 @@ impl<W: Wire> Sensor<W> {
             right,
             runs: clocks.runs.map(side),
             since,
+        }
+    }
+
+    /// Has the board move its pieces to where the hand would have to put them.
+    fn drive(&mut self, now: Instant) {
+        let follower = self.eyes.follower();
+        if !follower.is_setting_up() && !follower.is_up_to_date() {
+            return;
+        }
+        let wanted = self.to_drive(now);
+        if wanted.as_ref() == self.motor.wanted() {
+            return;
+        }
+        // What the hand has done has to be understood first, and it may hold a piece.
+        if !self.motor.drives() && !self.eyes.is_settled() {
+            return;
+        }
+        self.motor = match wanted {
+            Some(wanted) if self.eyes.stand_as(&wanted) => Motor::Done(wanted),
+            Some(wanted) => Motor::Drives(wanted),
+            None if self.motor.drives() => Motor::Stopped,
+            None => Motor::Rests,
+        };
+        if self.motor.drives() {
+            self.eyes.set_out();
+        }
+        let to = self.motor.wanted().filter(|_| self.motor.drives());
+        let to = to.map(|wanted| self.turn.placement(wanted));
+        self.wire.drive(now, to.as_ref());
+    }
+
+    /// Where the motors are to bring the pieces, or were and have not.
+    fn to_drive(&self, now: Instant) -> Option<Board> {
+        let follower = self.eyes.follower();
+        let wanted = self.eyes.wanted();
+        let hand = follower.is_awaited() || self.eyes.lag();
+        let step = follower.is_setting_up() || follower.is_known() && hand;
+        let mistake = follower.correction().is_told()
+            && (self.motor.wanted() == Some(&wanted)
+                || self.put_back.as_ref().is_some_and(|(_, at)| *at <= now));
+        (step || mistake).then_some(wanted)
+    }
+
+    /// Notices how long the hand has left a mistake of its own that the motors can put right: no piece is missing.
+    fn mind_mistake(&mut self, now: Instant) {
+        let wanted = self.eyes.wanted();
+        let mistake = self.eyes.foreign().filter(|board| {
+            let carried = self.eyes.hand_cost(&wanted).unwrap_or_default();
+            let over = self.eyes.follower().correction().guidance().is_empty();
+            !over && carried < PUT_UP_PIECES && has_all(board, &wanted)
+        });
+        match (&self.put_back, mistake) {
+            (Some((before, _)), Some(board)) if before == board => {}
+            (_, mistake) => {
+                self.put_back = mistake.map(|board| (board.clone(), now + PUT_BACK_WAIT));
+            }
         }
     }
 
@@ -273,11 +361,22 @@ impl<W: Wire> Sensor<W> {
 
 impl<W: Wire> Driver for Sensor<W> {
     fn profile(&self) -> Profile {
-        self.eyes.profile()
+        match self.eyes {
+            Eyes::Pieces(_) => Profile::Pieces {
+                motor: self.wire.has_motor() && !self.motor.has_given_up(),
+            },
+            Eyes::Squares(_) => Profile::Squares { motor: false },
+        }
     }
 
     fn set_up_cost(&self, board: &Board) -> Option<usize> {
         let carried = self.eyes.hand_cost(board)?;
+        // The motors carry any number at once.
+        let carried = if self.profile().sets_up_itself() {
+            carried.min(1)
+        } else {
+            carried
+        };
         Some(if carried == 0 { 0 } else { carried + SET_UP })
     }
 
@@ -293,6 +392,8 @@ impl<W: Wire> Driver for Sensor<W> {
         self.answers = false;
         self.asked = false;
         self.put_up = None;
+        self.motor = Motor::default();
+        self.put_back = None;
         self.events.clear();
     }
 
@@ -314,7 +415,9 @@ impl<W: Wire> Driver for Sensor<W> {
 
     fn deadline(&self) -> Option<Instant> {
         let put_up = self.put_up.as_ref().map(|(_, at)| *at);
-        let waits = [self.wire.deadline(), self.eyes.deadline(), put_up];
+        let put_back = self.put_back.as_ref().map(|(_, at)| *at);
+        let put_back = put_back.filter(|_| self.answers && self.motor.wanted().is_none());
+        let waits = [self.wire.deadline(), self.eyes.deadline(), put_up, put_back];
         waits.into_iter().flatten().min()
     }
 
@@ -454,4 +557,14 @@ impl<W: Wire> Driver for Sensor<W> {
     fn poll_event(&mut self) -> Option<DriverEvent> {
         self.events.pop_front()
     }
+}
+
+/// Whether `board` has every piece of `wanted`, on whatever square.
+fn has_all(board: &Board, wanted: &Board) -> bool {
+    let count = |board: &Board, piece| board.by_piece(piece).count();
+    let mut pieces = wanted.occupied().into_iter();
+    pieces.all(|square| {
+        let piece = wanted.piece_at(square);
+        piece.is_none_or(|piece| count(board, piece) >= count(wanted, piece))
+    })
 }

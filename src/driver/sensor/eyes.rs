@@ -6,10 +6,7 @@ use shakmaty::{Bitboard, Board, Position};
 
 use crate::{
     chess::{game::Game, sense::Sensed},
-    driver::{
-        Profile,
-        sensing::{Awaited, Follower, Known, Pieces, Report, Squares, Turn, Work},
-    },
+    driver::sensing::{Awaited, Follower, Known, Pieces, Report, Squares, Turn, Work},
 };
 
 /// What a board's sensors tell apart: each piece, or only whether a square is occupied.
@@ -20,13 +17,6 @@ pub(super) enum Eyes {
 }
 
 impl Eyes {
-    pub fn profile(&self) -> Profile {
-        match self {
-            Self::Pieces(_) => Profile::Pieces,
-            Self::Squares(_) => Profile::Squares { motor: false },
-        }
-    }
-
     pub fn follower(&self) -> &Follower {
         match self {
             Self::Pieces(pieces) => pieces.follower(),
@@ -35,11 +25,29 @@ impl Eyes {
     }
 
     /// Takes a picture of the pieces.
-    pub fn see_pieces(&mut self, now: Instant, turn: &mut Turn, raw: &Board) {
+    pub fn sense(&mut self, now: Instant, board: &Board) {
         if let Self::Pieces(pieces) = self {
-            let board = turn.pieces(raw, &pieces.wanted());
-            pieces.sense(now, &board);
+            pieces.sense(now, board);
         }
+    }
+
+    /// See [`Pieces::sense_motor`].
+    pub fn sense_motor(&mut self, now: Instant, board: &Board, arrived: bool) {
+        if let Self::Pieces(pieces) = self {
+            pieces.sense_motor(now, board, arrived);
+        }
+    }
+
+    /// See [`Pieces::set_out`].
+    pub fn set_out(&mut self) {
+        if let Self::Pieces(pieces) = self {
+            pieces.set_out();
+        }
+    }
+
+    /// See [`Pieces::lag`].
+    pub fn lag(&self) -> bool {
+        matches!(self, Self::Pieces(pieces) if pieces.lag())
     }
 
     /// Takes a picture of the squares. `true` if they changed although nothing is known of the pieces: the player begins to play, or

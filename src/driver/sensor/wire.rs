@@ -25,6 +25,8 @@ pub enum Said {
     Key,
     /// Its key to take a move back was pressed.
     BackKey,
+    /// The pieces are not on their way to where they were [to stand](Wire::drive), and are not there.
+    Stuck,
     /// Something that needs no interpretation: the battery, silence, garbage.
     Event(DriverEvent),
 }
@@ -77,7 +79,7 @@ impl Times {
     }
 }
 
-/// The bytes of one make of board that senses its pieces, or its occupied squares, and does not move them. It is sans I/O, as a
+/// The bytes of one make of board that senses its pieces, or its occupied squares, It is sans I/O, as a
 /// [`Driver`](crate::driver::Driver); [`Sensor`](super::Sensor) makes one of it. It knows nothing of chess: neither the game, nor
 /// which way round the board lies.
 pub trait Wire: Send {
@@ -110,6 +112,16 @@ pub trait Wire: Send {
     /// The clock beside the board is to show these times, or none are known. Called when a move or the program has changed them,
     /// not as they run, and after the board [answers](Said::Answers); before a move is [shown](Self::show).
     fn set_clock(&mut self, _now: Instant, _times: Option<Times>) {}
+
+    /// Whether the board moves its pieces itself, as far as is known.
+    fn has_motor(&self) -> bool {
+        false
+    }
+
+    /// The board is to move its pieces until they stand like this, or is to leave them where they are. Called when that changes, and
+    /// after the board [answers](Said::Answers); only if it [has a motor](Self::has_motor). Unless the board then shows them
+    /// [there](Said::Pieces), it is [stuck](Said::Stuck).
+    fn drive(&mut self, _now: Instant, _to: Option<&Board>) {}
 
     /// The next request for the link, if any.
     fn poll_transmit(&mut self, now: Instant) -> Option<Outgoing>;

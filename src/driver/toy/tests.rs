@@ -27,14 +27,14 @@ fn the_configuration_has_its_kind_its_keys_and_its_ways() {
     assert_eq!(board.to_toml(), "kind = \"toy\"\nloud = true");
 
     let said = mistakes(&format!(
-        "{BOARD}lod = true\nmotor = true\nmove_wait = \"2h\"\n"
+        "{BOARD}lod = true\nold_signs = true\nmove_wait = \"2h\"\n"
     ));
     assert_eq!(
         said.lines().collect::<Vec<_>>(),
         [
             "toy.toml:4: boards.t.lod: there is no such key; did you mean loud? Allowed here: kind, serial, \
              uci_listen, record, correction_wait, move_wait, loud",
-            "toy.toml:5: boards.t.motor: is a key of miko-neo only: remove it from this toy",
+            "toy.toml:5: boards.t.old_signs: is a key of miko-neo only: remove it from this toy",
             "toy.toml:6: boards.t.move_wait: `2h` is too long: at most \"1h\"",
         ]
     );

@@ -167,6 +167,36 @@ impl Pieces {
         self.follower.await_hand(awaited);
     }
 
+    /// The board moves the pieces itself from now on: how they stand is unknown until the next picture.
+    pub fn set_out(&mut self) {
+        self.picture = None;
+        self.seen.clear();
+        self.due = None;
+        self.puzzling = None;
+    }
+
+    /// Takes a picture of the pieces as the board has left them that has moved them itself: nothing of it was done by the hand. Pieces that
+    /// have `arrived` where they should stand count at once.
+    pub fn sense_motor(&mut self, now: Instant, board: &Board, arrived: bool) {
+        if arrived {
+            self.sense(now, board);
+            self.due = Some(now);
+            self.timeout(now);
+            return;
+        }
+        if self.follower.has_setup() {
+            self.before_setup = Some(board.clone());
+        } else if self.follower.is_awaited() || self.lag() {
+            self.stand(board);
+        }
+        self.sense(now, board);
+    }
+
+    /// Whether the game has a move, or lacks one, that the pieces have still to follow.
+    pub fn lag(&self) -> bool {
+        self.standing != *self.follower.game().position().board()
+    }
+
     /// The player reports that the pieces are set up.
     pub fn confirm(&mut self, now: Instant) {
         if let Some(board) = self.follower.close() {
