@@ -18,7 +18,7 @@ use tokio::{
 };
 
 use crate::support::{
-    FAST_CITRINE, FAST_UCB, Gui, Hand, House, PATIENCE,
+    FAST_CITRINE, FAST_DGT, FAST_UCB, Gui, Hand, House, PATIENCE,
     kept::{games_in, kept_in},
     lichess::{Fault, Lichess, Style},
 };
@@ -156,6 +156,18 @@ async fn games_are_played_as_white_and_as_black_on_a_citrine() {
     for (number, hand) in [(1, Color::White), (9, Color::Black), (25, Color::White)] {
         table.whole_game(number, hand).await;
     }
+}
+
+#[tokio::test]
+async fn a_game_is_played_as_white_on_a_board_of_pieces() {
+    let mut table = Table::on(Kind::DgtBoard, FAST_DGT, RAPID, false).await;
+    table.whole_game(25, Color::White).await;
+}
+
+#[tokio::test]
+async fn a_game_is_played_as_black_on_a_board_of_pieces() {
+    let mut table = Table::on(Kind::DgtBoard, FAST_DGT, RAPID, false).await;
+    table.whole_game(26, Color::Black).await;
 }
 
 #[tokio::test]

@@ -22,7 +22,7 @@ use tempfile::TempDir;
 use tokio::time::timeout;
 
 use crate::support::{
-    FAST_CITRINE, FAST_UCB, Hand, House, PATIENCE,
+    FAST_CITRINE, FAST_DGT, FAST_UCB, Hand, House, PATIENCE,
     kept::{games_in, kept_in},
     process::Process,
 };
@@ -67,6 +67,7 @@ impl Table {
         let (board, keys) = match kind {
             Kind::NovagCitrine => ("citrine", FAST_CITRINE),
             Kind::NovagUcb => ("ucb", FAST_UCB),
+            Kind::DgtBoard => ("dgt", FAST_DGT),
             _ => ("diy", HOME_MADE),
         };
         let hand = Hand::new(kind, folder.path().join(board), true);
@@ -186,6 +187,17 @@ async fn a_game_is_played_against_an_engine_and_its_end_is_told() {
     assert_eq!(found[0].tag("White"), "Anna");
     assert_eq!(found[0].tag("Black"), "Scripted 1.0");
     drop(folder);
+}
+
+#[tokio::test]
+async fn a_game_is_played_against_an_engine_on_a_board_of_pieces() {
+    let game = mate();
+    let folder = House::folder();
+    let opponent = scripted(folder.path(), &moves(&game));
+    let mut table = Table::new(Kind::DgtBoard, folder, &opponent, "").await;
+    table.plays(&moves(&game), 0, Color::White).await;
+    let won = GameEnd::won(Reason::Checkmate, Color::White);
+    table.ends(won).await;
 }
 
 #[tokio::test]

@@ -351,6 +351,15 @@ fn a_shown_move_is_carried_out_and_may_be_answered_at_once() {
 }
 
 #[test]
+fn an_exchange_that_leaves_its_square_as_it_was_is_seen_once_no_hand_can_hold_both_pieces() {
+    let mut desk = Desk::after("b1c3 b8c6 c3b5 h7h6 b5d4 h6h5 g1f3");
+    desk.shown("c6d4");
+    // White's knight took the knight that took White's other one, and no picture showed it between.
+    assert_eq!(desk.does("c6 f3 +9999"), "");
+    assert_eq!(desk.does("+1"), "executed f3d4");
+}
+
+#[test]
 fn a_picture_that_no_legal_way_leads_to_is_told_with_its_pieces() {
     let mut desk = Desk::after("e2e4");
     assert_eq!(desk.does("b8 nd7 +2999"), "");

@@ -48,6 +48,8 @@ pub const SPEED: f64 = 20.0;
 /// Pacing for a Citrine of this speed.
 pub const FAST_CITRINE: &str = "kind = \"novag-citrine\"\ncommand_gap = \"55ms\"\nsecond_send = \"60ms\"\n\
      second_send_capture = \"200ms\"\nmove_wait = \"50ms\"\nsetup_wait = \"50ms\"\ncorrection_wait = \"150ms\"\n";
+/// A DGT board for quick hands. Its clock shows the moves.
+pub const FAST_DGT: &str = "kind = \"dgt\"\nsettle = \"100ms\"\n";
 /// Pacing for a UCB of this speed.
 pub const FAST_UCB: &str = "kind = \"novag-ucb\"\nline_gap = \"50ms\"\nmove_wait = \"400ms\"\n\
      setup_wait = \"400ms\"\ncorrection_wait = \"150ms\"\n";

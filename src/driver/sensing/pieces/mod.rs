@@ -385,7 +385,10 @@ impl Pieces {
         if due > now && !self.follower.correction().is_told() {
             return Some(due);
         }
-        if !in_the_air && let Some(way) = self.way().unseen(board) {
+        // Two rooks that were exchanged on one square look as if both were in the air.
+        if (!in_the_air || due <= now)
+            && let Some(way) = self.way().unseen(board)
+        {
             self.done(way.deeds);
             self.stand(board);
             return None;
