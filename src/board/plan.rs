@@ -48,6 +48,10 @@ pub struct Circumstances {
     pub beginning: Beginning,
 }
 
+/// A game that is announced with no more plies begins at the start, on a board that sees its pieces: the program's first move, or that
+/// after one from a book.
+const OPENING: usize = 3;
+
 /// The next step from `held` toward `target`.
 pub fn plan(held: &Held, target: &Game, board: Profile, given: Circumstances) -> Plan {
     if let Some(plies) = given.stands.filter(|_| held.certainty() == Certainty::Lost) {
@@ -66,7 +70,11 @@ pub fn plan(held: &Held, target: &Game, board: Profile, given: Circumstances) ->
         (Some((new_game, set_up)), Some(_)) => (new_game, Some(set_up)),
         (_, usual) => (board.new_game_cost(), usual),
     };
-    let set_up = set_up_cost.filter(|_| !given.set_up_refused);
+    // Who begins a new game puts the pieces at the start, not where the first move leads. A board that does not see that is told either
+    // way.
+    let opens = given.new_game && target.is_standard() && target.len() <= OPENING;
+    let unnatural = |cost: &usize| opens && given.sensed_costs.is_some() && *cost > 0;
+    let set_up = set_up_cost.filter(|cost| !given.set_up_refused && !unnatural(cost));
     let mut ways: Vec<(usize, Step)> = Vec::with_capacity(3);
     if let Some(common) = game.common_plies(target).filter(|_| known) {
         let back = game.len() - common;
@@ -258,5 +266,21 @@ mod tests {
             ..Circumstances::default()
         };
         assert_eq!(plan(&held("e2e4"), &game(""), CITRINE, given), BEGIN);
+    }
+
+    #[test]
+    fn a_new_game_begins_at_the_start_whatever_it_costs_to_set_up_its_first_move() {
+        let given = |costs| Circumstances {
+            new_game: true,
+            sensed_costs: Some(costs),
+            ..Circumstances::default()
+        };
+        let pieces = Profile::Pieces { motor: false };
+        let held = held("d2d4 d7d5");
+        let begins = plan(&held, &game("e2e4"), pieces, given((20, 20)));
+        assert_eq!(begins, BEGIN);
+        // Unless the pieces stand there.
+        let stands = plan(&held, &game("e2e4"), pieces, given((3, 0)));
+        assert!(matches!(stands, Plan::Do(Step::SetUp(_))));
     }
 }
