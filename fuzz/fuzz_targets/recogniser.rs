@@ -29,6 +29,7 @@ libfuzzer_sys::fuzz_target!(|input: (u8, bool, bool, Vec<(u8, u16, u64)>)| {
         events,
         loses_events,
         hides_captures: !events && loses_events,
+        goes_dark: events,
         ..Sensing::default()
     };
     let board = game.position().board().clone();

@@ -79,7 +79,11 @@ impl Kind {
 
     /// Whether it can be on the radio.
     pub fn takes_radio(self) -> bool {
-        matches!(make(self), Some(Make::Radio(_) | Make::Either(..)))
+        let made = make(self);
+        matches!(
+            made,
+            Some(Make::Radio(_) | Make::Either(..) | Make::RadioOrUsb(..))
+        )
     }
 }
 
@@ -305,6 +309,7 @@ mod tests {
                 Some(Make::Line(line)) => assert!(line(&settings).game().is_empty()),
                 Some(Make::Radio(radio)) => assert!(radio(&settings).stands().is_some()),
                 Some(Make::Either(line, radio) | Make::RadioOrUsb(radio, line, _)) => {
+                    assert!(kind.takes_radio());
                     assert!(line(&settings).game().is_empty());
                     assert!(radio(&settings).stands().is_some());
                 }

@@ -294,8 +294,8 @@ impl BoardConfig {
         for key in std::iter::once(&waits).chain(self.make.keys) {
             match *key.path {
                 [name] => lines.extend(self.given.get(name).map(|value| match key.stand_in {
-                    Some(stand_in) => line(name, &stand_in.into()),
-                    None => line(name, value),
+                    Some(stand_in) if value.as_str() != Some("") => line(name, &stand_in.into()),
+                    _ => line(name, value),
                 })),
                 [table, name] => {
                     let value = self.given.get(table).and_then(|table| table.find_ref(name));

@@ -63,7 +63,7 @@ impl ConfigError {
         Self::Wrong(vec![format!(
             "{}:{number}: this line is not UTF-8 (is it `{}`, in Latin-1?): save the file as UTF-8",
             file.display(),
-            escaped(latin.trim())
+            escaped(&shown(latin.trim()))
         )])
     }
 }
@@ -109,4 +109,12 @@ fn unreadable_hint(file: &Path, source: &io::Error) -> String {
 /// The message if no configuration was given and the default one is missing.
 pub fn hint() -> String {
     format!("without --config the file is {DEFAULT_FILE}; `boardbridge demo` needs none")
+}
+
+/// A line for a message. A key, which is a secret, is not shown.
+pub(super) fn shown(line: &str) -> String {
+    match line.split_once('=') {
+        Some((name, _)) if name.trim() == "key" => "key = \"…\"".to_owned(),
+        _ => line.to_owned(),
+    }
 }

@@ -4,7 +4,7 @@ use toml_edit::{ImDocument, Key, Value};
 
 use super::{
     document::{Document, line_at},
-    error::MAX_MISTAKES,
+    error::{MAX_MISTAKES, shown},
 };
 
 /// The parser's message for a key or a table that appears twice.
@@ -184,7 +184,7 @@ fn repaired(line: &str) -> Option<(String, String)> {
             return None;
         }
         let why = wrong.join(", and ");
-        let problem = format!("this is not TOML: {why}: write {}", text.trim());
+        let problem = format!("this is not TOML: {why}: write {}", shown(text.trim()));
         Some((text, problem))
     })
 }

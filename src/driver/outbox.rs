@@ -111,10 +111,11 @@ impl<P: Copy + PartialEq> Outbox<P> {
                 self.queue.pop_front().map(|e| Settled::Done(e.part))
             }
             Reply::Refused(_) if tries < MAX_TRIES => {
-                self.not_before = Some(now + RETRY_WAIT);
+                self.not_before = Some(now + RETRY_WAIT.max(self.gap));
                 None
             }
             Reply::Refused(why) => {
+                self.not_before = (!self.gap.is_zero()).then(|| now + self.gap);
                 let entry = self.queue.pop_front()?;
                 Some(Settled::GivenUp(entry.part, why))
             }

@@ -61,6 +61,11 @@ impl Hand {
         self.follow(moves);
     }
 
+    /// No program has the last move yet: it may turn out to have been another one.
+    pub fn may_replace(&mut self) {
+        self.recogniser.follow(self.now, &self.game, true);
+    }
+
     /// The board senses like this.
     pub fn sensing(&mut self, sensing: Sensing) {
         let standing = self.game.position().board().clone();

@@ -133,7 +133,7 @@ fn a_spare_piece_comes_for_a_promoted_pawn_and_the_hand_brings_what_there_is_no_
         table.states(false);
         table.comes("words", |table| !table.faults.is_empty());
         assert!(table.faults[0].contains("b7a8n"), "{:?}", table.faults);
-        table.waits(Duration::from_secs(1));
+        table.waits(Duration::from_secs(3));
         assert_eq!(table.wood.lamps(), [Square::A8]);
         let knight = Color::White.knight();
         table.wood.grab(table.now, Touch::Put(Square::A8, knight));
@@ -173,7 +173,7 @@ fn a_piece_that_is_stuck_is_carried_by_the_hand_and_only_that_one() {
     table.plays("e2e4 e7e5 g1f3 g8f6 f1c4 f8c5 e1g1", true, tidily);
     begins(&mut table, "e8g8");
     table.comes("words", |table| !table.faults.is_empty());
-    table.waits(Duration::from_secs(1));
+    table.waits(Duration::from_secs(3));
     // The king has arrived.
     assert_eq!(table.wood.lamps(), [Square::F8, Square::H8]);
     table.wood.grab(table.now, Touch::Lift(Square::H8));

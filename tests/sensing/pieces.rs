@@ -360,6 +360,21 @@ fn an_exchange_that_leaves_its_square_as_it_was_is_seen_once_no_hand_can_hold_bo
 }
 
 #[test]
+fn how_a_board_with_motors_has_left_its_pieces_is_no_move_of_the_hand() {
+    // The hand put the knight on g4, and the motors that carried it back have stopped on f3.
+    let mut desk = Desk::after("");
+    assert_eq!(desk.does("g1 Ng4 +3000"), "misplaced");
+    desk.sensed.set_out();
+    desk.board = game("g1f3").position().board().clone();
+    desk.sensed.sense_motor(desk.now, &desk.board, false);
+    desk.said.clear();
+    assert_eq!(desk.does("+30000"), "misplaced");
+    // What the hand does then counts.
+    assert_eq!(desk.does("f3 Ng1 +500"), "stands");
+    assert_eq!(desk.does("g1 Nf3 +500"), "g1f3");
+}
+
+#[test]
 fn a_picture_that_no_legal_way_leads_to_is_told_with_its_pieces() {
     let mut desk = Desk::after("e2e4");
     assert_eq!(desk.does("b8 nd7 +2999"), "");

@@ -295,6 +295,27 @@ fn a_capture_whose_square_never_read_empty_counts_if_only_one_can_have_been_made
 }
 
 #[test]
+fn a_calm_board_that_hides_captures_shows_no_move_and_an_en_passant_is_no_other_capture() {
+    let hides = Sensing {
+        events: false,
+        goes_dark: false,
+        hides_captures: true,
+        ..Sensing::default()
+    };
+    // Either capture leaves the same squares occupied.
+    let mut hand = Hand::after("e2e4 d7d5 a2a3 f7f5 e4d5");
+    hand.sensing(hides);
+    hand.may_replace();
+    assert_eq!(hand.does("picture +100 picture +5000 picture +5000"), "");
+    // The pawn is lifted first. It could have taken the knight.
+    let mut hand = Hand::after("e2e4 g8f6 e4e5 d7d5");
+    hand.sensing(hides);
+    let moves =
+        "picture +100 (e5u) +500 picture +10 (d5u) +500 picture +10 (d6d) +500 picture +1500";
+    assert_eq!(hand.does(moves), "e5d6");
+}
+
+#[test]
 fn a_mover_that_stood_elsewhere_took_nothing() {
     let mut hand = Hand::after("");
     let said = hand.does(

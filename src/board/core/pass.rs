@@ -81,7 +81,11 @@ impl Core {
         }
         self.waits.pass(now);
         // Before a move is shown: a clock shows one thing after the other.
-        self.driver.clocks(now, self.claims.clocks());
+        let mut clocks = self.claims.clocks();
+        if let Some(over) = clocks.as_mut().filter(|_| self.verdict.end().is_some()) {
+            over.clocks.runs = None;
+        }
+        self.driver.clocks(now, clocks);
         if self.claims.ends() {
             // The last move of its game may never be shown.
             self.admit_waiting();

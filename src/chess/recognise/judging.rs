@@ -168,9 +168,10 @@ impl Recogniser {
         fitting.next().filter(|_| fitting.next().is_none())
     }
 
-    /// Whether the readings are as after this possibility, which replaces a piece, although nothing was put down there.
-    fn is_hidden(&self, h: &Hypothesis) -> bool {
-        let seen = (h.vacates, h.fills) == self.evidence.disturbed();
+    /// Whether the readings are as after this possibility, in which a piece leaves its square and replaces another, although nothing was
+    /// put down there.
+    pub(super) fn is_hidden(&self, h: &Hypothesis) -> bool {
+        let seen = h.vacates.any() && (h.vacates, h.fills) == self.evidence.disturbed();
         seen && h.swaps.any() && (h.swaps & self.evidence.landed).is_empty()
     }
 
@@ -336,10 +337,10 @@ impl Recogniser {
             };
         }
         if !seen {
-            return match h.meaning {
-                Meaning::Executed if self.is_hidden(&h) => self.waits.swap,
-                _ if self.is_hidden(&h) => self.waits.hidden,
-                _ => self.waits.unseen,
+            return if self.is_hidden(&h) {
+                self.waits.hidden
+            } else {
+                self.waits.unseen
             };
         }
         if self.is_shaky() {

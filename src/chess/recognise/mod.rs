@@ -415,6 +415,8 @@ impl Recogniser {
             || other_king
             || self.castling_goes_on(&h, square.into())
             || self.is_shaky()
+            // The hand may be about to take another piece than the one that it seems to have taken unseen.
+            || h.meaning != Meaning::Executed && !pending.seen && self.is_hidden(&h)
             || !self.changes_what_counts(&h)
         {
             return;

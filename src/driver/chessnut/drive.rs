@@ -60,6 +60,11 @@ impl Drive {
         self.ends = now + BEGINS;
     }
 
+    /// Whether the board has the command.
+    pub fn is_taken(&self) -> bool {
+        self.last.is_some()
+    }
+
     /// The board has shown its pieces.
     pub fn shown(&mut self, now: Instant, board: &Board) -> Progress {
         // Until then it may be about to carry out another command.

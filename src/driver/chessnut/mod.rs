@@ -52,6 +52,10 @@ const SILENCE: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_secs(9);
 /// The charge is asked for this often.
 const CHARGE: Duration = Duration::from_mins(5);
+/// A board that has taken the command to stop has stopped after this long: it sends its pieces ten times in a second.
+const STOPS: Duration = Duration::from_secs(1);
+/// Until that command is taken or given up: three tries, 1 s apart, of a request that may wait 5 s.
+const LONGEST_STOP: Duration = Duration::from_secs(20);
 /// Bytes of an unreadable value that are shown.
 const SHOWN: usize = 40;
 
@@ -64,8 +68,10 @@ enum Purpose {
     Plain,
     /// Squares to light: only the last such request counts.
     Lights,
-    /// Where the pieces are to go: only the last such request counts.
-    Drive,
+    /// Where the pieces are to go: the drive of this number.
+    Drive(u32),
+    /// The pieces are to stop. What it shows before it has stopped is on the way.
+    Stop,
     /// Where the pieces are: one such request may wait.
     Poll,
 }
@@ -79,6 +85,10 @@ pub struct Chessnut {
     /// It has said that it is a Move.
     is_move: bool,
     drive: Option<Drive>,
+    /// The number of the last drive.
+    drives: u32,
+    /// Until then, what it shows may be on the way: it was told to stop.
+    stops_until: Option<Instant>,
     outbox: Outbox<Purpose>,
     positions: Joined,
     answers: Joined,
@@ -105,6 +115,8 @@ impl Chessnut {
             motor,
             is_move: false,
             drive: None,
+            drives: 0,
+            stops_until: None,
             outbox: Outbox::spaced(if by_usb { GAP_ON_USB } else { GAP }),
             positions: Joined::new(codec::begins_position),
             answers: Joined::new(codec::begins_answer),
@@ -164,16 +176,17 @@ impl Chessnut {
     }
 
     /// Ends a drive whose pieces are not where they were to be.
-    fn give_up(&mut self) {
-        self.stop();
+    fn give_up(&mut self, now: Instant) {
+        self.stop(now);
         self.said.push_back(Said::Stuck);
     }
 
     /// Ends a drive.
-    fn stop(&mut self) {
+    fn stop(&mut self, now: Instant) {
         if self.drive.take().is_some() {
-            while self.outbox.retract(Purpose::Drive) {}
-            self.send_confirmed(&STOP, Purpose::Plain);
+            self.outbox.retract(Purpose::Drive(self.drives));
+            self.send_confirmed(&STOP, Purpose::Stop);
+            self.stops_until = Some(now + LONGEST_STOP);
         }
     }
 
@@ -187,10 +200,15 @@ impl Chessnut {
                 let drive = self.drive.as_mut();
                 match drive.map(|drive| drive.shown(now, &board)) {
                     Some(Progress::Arrived) => self.drive = None,
-                    Some(Progress::Stopped) => self.give_up(),
+                    Some(Progress::Stopped) => self.give_up(now),
                     Some(Progress::Drives) | None => {}
                 }
-                self.said.push_back(Said::Pieces(board));
+                let waits = self.drive.as_ref().is_some_and(|drive| !drive.is_taken());
+                let stops = self.stops_until.is_some_and(|until| now < until);
+                if !waits && !stops {
+                    self.stops_until = None;
+                    self.said.push_back(Said::Pieces(board));
+                }
             }
             Message::IsMove => {
                 // Its lamps take other bytes.
@@ -222,7 +240,7 @@ impl Wire for Chessnut {
                 self.outbox.push(subscribe, Purpose::Essential);
             }
             // By USB no Move is known.
-            self.send(&ASK_KIND, Purpose::Plain);
+            self.send_confirmed(&ASK_KIND, Purpose::Plain);
         }
         self.send(&REAL_TIME, Purpose::Essential);
         self.heard(now);
@@ -253,17 +271,20 @@ impl Wire for Chessnut {
 
     fn answered(&mut self, now: Instant, _channel: Channel, outcome: Reply) {
         match self.outbox.answered(now, outcome) {
-            Some(Settled::GivenUp(Purpose::Essential, why)) => {
+            Some(Settled::GivenUp(Purpose::Essential | Purpose::Stop, why)) => {
                 self.hang_up = Some(format!(
                     "the board rejects the connection ({why}): switch it off and on, and close the maker's app"
                 ));
             }
-            Some(Settled::GivenUp(Purpose::Drive, _)) => self.give_up(),
-            Some(Settled::Done(Purpose::Drive)) => {
+            Some(Settled::GivenUp(Purpose::Drive(number), _)) if number == self.drives => {
+                self.give_up(now);
+            }
+            Some(Settled::Done(Purpose::Drive(number))) if number == self.drives => {
                 if let Some(drive) = &mut self.drive {
                     drive.taken(now);
                 }
             }
+            Some(Settled::Done(Purpose::Stop)) => self.stops_until = Some(now + STOPS),
             _ => {}
         }
     }
@@ -289,7 +310,7 @@ impl Wire for Chessnut {
         }
         if let Some(drive) = &mut self.drive {
             if drive.is_late(now) {
-                self.give_up();
+                self.give_up(now);
             } else if drive.take_poll(now) {
                 while self.outbox.retract(Purpose::Poll) {}
                 self.send_confirmed(&PIECE_RECORDS, Purpose::Poll);
@@ -328,9 +349,10 @@ impl Wire for Chessnut {
 
     fn drive(&mut self, now: Instant, to: Option<&Board>) {
         // What a board makes of another target while it drives is unknown.
-        self.stop();
+        self.stop(now);
         if let Some(to) = to {
-            self.send_confirmed(&codec::drive(to), Purpose::Drive);
+            self.drives = self.drives.wrapping_add(1);
+            self.send_confirmed(&codec::drive(to), Purpose::Drive(self.drives));
             self.drive = Some(Drive::new(now, to.clone()));
         }
     }

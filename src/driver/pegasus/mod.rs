@@ -45,6 +45,8 @@ const GREETING_GAP: Duration = Duration::from_millis(1_500);
 const GAP: Duration = Duration::from_millis(500);
 /// After the last change the squares are asked for: so long a piece may slide, or be replaced (document: about 1 s).
 const REST: Duration = Duration::from_secs(1);
+/// However often they change, they are asked for after this long: that keeps the link.
+const LONGEST_REST: Duration = Duration::from_secs(20);
 /// How often the squares are asked for at rest. That also keeps the link, which ends after a minute without a command.
 const WATCH: Duration = Duration::from_secs(2);
 /// A board that has not answered for this long is reported silent. It answers at once.
@@ -84,7 +86,7 @@ enum Greeting {
 /// The wire of a Pegasus. See the module documentation.
 #[derive(Debug)]
 pub struct Pegasus {
-    key: Option<[u8; 6]>,
+    key: DeveloperKey,
     greeting: Greeting,
     outbox: Outbox<Purpose>,
     frames: Frames,
@@ -101,6 +103,8 @@ pub struct Pegasus {
     lit: Bitboard,
     /// When to ask for the squares; `None` while the board is greeted.
     look_at: Option<Instant>,
+    /// When they were last asked for.
+    asked_at: Option<Instant>,
     /// When to ask for the charge.
     charge_at: Option<Instant>,
     /// When the board is silent unless it says something.
@@ -113,7 +117,7 @@ pub struct Pegasus {
 
 impl Pegasus {
     /// A board of which nothing is known, with the key that unlocks it.
-    pub fn new(key: Option<[u8; 6]>) -> Self {
+    pub fn new(key: DeveloperKey) -> Self {
         Self {
             key,
             greeting: Greeting::AsTheApp,
@@ -127,6 +131,7 @@ impl Pegasus {
             answers: false,
             lit: Bitboard::EMPTY,
             look_at: None,
+            asked_at: None,
             charge_at: None,
             silent_at: None,
             dead_at: None,
@@ -140,7 +145,7 @@ impl Pegasus {
     }
 
     fn unlock(&mut self) {
-        if let Some(key) = self.key {
+        if let Some(key) = self.key.bytes() {
             self.outbox.push(codec::unlock(key), Purpose::Greeting);
             self.ask(Ask::KeyState, Purpose::Greeting);
         }
@@ -180,13 +185,15 @@ impl Pegasus {
                 if changed && self.look_at.is_some() {
                     // It did not tell of a change.
                     self.ask(Ask::Changes, Purpose::Plain);
+                    self.write_lights();
                 }
                 self.answer();
                 self.show(squares);
             }
             Message::Change(square, full) => {
                 self.changed_at = Some(now);
-                self.look_at = self.look_at.map(|_| now + REST);
+                let latest = self.asked_at.map_or(now, |at| at + LONGEST_REST);
+                self.look_at = self.look_at.map(|_| (now + REST).min(latest.max(now)));
                 if let Some(mut squares) = self.squares {
                     squares.set(square, full);
                     self.show(squares);
@@ -195,7 +202,7 @@ impl Pegasus {
                     self.write_lights();
                 }
             }
-            Message::Locked => self.locked(match self.key {
+            Message::Locked => self.locked(match self.key.bytes() {
                 None => "the board is locked: set `key` to the developer key that DGT has issued to you".to_owned(),
                 Some(_) if self.refuses_key => {
                     "the board does not accept the `key`: is it the developer key that DGT has issued to you?".to_owned()
@@ -220,7 +227,7 @@ impl Pegasus {
     fn locked(&mut self, why: String) {
         let is_greeted = self.look_at.is_some();
         match self.greeting {
-            _ if self.key.is_none() => self.hang_up = Some(why),
+            _ if self.key.bytes().is_none() => self.hang_up = Some(why),
             Greeting::AsTheApp if is_greeted => self.greet(Greeting::KeyFirst),
             Greeting::KeyFirst if is_greeted => self.hang_up = Some(why),
             // The rest of the greeting may change it.
@@ -245,6 +252,7 @@ impl Pegasus {
 
     fn look(&mut self, now: Instant) {
         self.look_at = Some(now + WATCH);
+        self.asked_at = Some(now);
         self.outbox.retract(Purpose::Look);
         self.ask(Ask::Squares, Purpose::Look);
     }
@@ -308,6 +316,7 @@ impl Wire for Pegasus {
             Some(Settled::Done(Purpose::Greeted) | Settled::GivenUp(Purpose::Greeted, _)) => {
                 self.outbox.space(GAP);
                 self.look_at = Some(now + WATCH);
+                self.asked_at = Some(now);
             }
             _ => {}
         }

@@ -44,7 +44,7 @@ impl identity::Settings for Settings {
             period: super::WATCH,
         };
         let squares = Squares::new(Waits::default().settling(self.settle), sensing);
-        let wire = Pegasus::new(self.key.0);
+        let wire = Pegasus::new(self.key);
         Box::new(Sensor::of_squares(wire, self.orientation, squares))
     }
 }
@@ -52,6 +52,13 @@ impl identity::Settings for Settings {
 /// A key that DGT issues to developers; it unlocks the board. It is shown to no one: not in the log, not in messages.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct DeveloperKey(Option<[u8; KEY_BYTES]>);
+
+impl DeveloperKey {
+    /// Its bytes, if there is one.
+    pub(super) fn bytes(self) -> Option<[u8; KEY_BYTES]> {
+        self.0
+    }
+}
 
 impl fmt::Debug for DeveloperKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -68,7 +75,9 @@ impl Serialize for DeveloperKey {
 impl<'de> Deserialize<'de> for DeveloperKey {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         const RIGHT: &str = "12 hexadecimal digits in quotes, or \"\"";
-        let text: String = text(deserializer, RIGHT)?;
+        // The value is shown in no case: it may be nearly right.
+        let text: String =
+            text(deserializer, RIGHT).map_err(|_| D::Error::custom(format!("is not {RIGHT}")))?;
         if text.is_empty() {
             return Ok(Self(None));
         }
@@ -85,7 +94,6 @@ impl<'de> Deserialize<'de> for DeveloperKey {
         });
         match bytes.map(<[u8; KEY_BYTES]>::try_from) {
             Some(Ok(key)) => Ok(Self(Some(key))),
-            // The value is not shown: it may be nearly right.
             _ => Err(D::Error::custom(format!("is not {RIGHT}"))),
         }
     }

@@ -36,6 +36,8 @@ pub struct Turn {
     setting: Orientation,
     /// Whether the board lies the other way round; `None` until the pieces have shown it.
     turned: Option<bool>,
+    /// What was known before a first move showed something else: it may have been a slip of the other side.
+    before: Option<bool>,
 }
 
 impl Turn {
@@ -43,6 +45,7 @@ impl Turn {
     pub fn new(setting: Orientation) -> Self {
         Self {
             setting,
+            before: None,
             turned: match setting {
                 Orientation::Auto => None,
                 Orientation::Normal => Some(false),
@@ -99,7 +102,10 @@ impl Turn {
         if self.setting == Orientation::Auto && (anew || self.turned.is_none()) {
             let (plain, turned) = (may(raw), may(other));
             if plain != turned {
-                self.turned = Some(turned);
+                self.before = self.turned.replace(turned).filter(|was| *was != turned);
+            } else if raw == Board::new().occupied() {
+                // It was taken back.
+                self.turned = self.before.take().or(self.turned);
             }
         }
         if self.turned == Some(true) {
@@ -176,6 +182,23 @@ mod tests {
         let mut turn = Turn::new(Orientation::Auto);
         assert_eq!(turn.pieces(&empty, &Board::new()), empty);
         assert_eq!(turn.turned(), None);
+    }
+
+    #[test]
+    fn a_first_move_shows_how_a_board_of_squares_lies_unless_it_is_taken_back() {
+        let start = Board::new().occupied();
+        let pushed = start ^ Bitboard::from(Square::E7) ^ Bitboard::from(Square::E5);
+        let opened = start ^ Bitboard::from(Square::D2) ^ Bitboard::from(Square::D4);
+        let may = |full| full == opened;
+        let mut turn = Turn::new(Orientation::Auto);
+        turn.recall(Some(false));
+        // Black was too quick.
+        assert_eq!(turn.squares(pushed, true, may), opened);
+        assert_eq!(turn.squares(start, true, may), start);
+        assert_eq!(turn.turned(), Some(false));
+        // White sits there now.
+        assert_eq!(turn.squares(pushed, true, may), opened);
+        assert_eq!(turn.turned(), Some(true));
     }
 
     #[test]

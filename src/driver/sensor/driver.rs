@@ -6,7 +6,7 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
-use shakmaty::{Bitboard, Board, Chess, Color, Move, Square, san::SanPlus, uci::UciMove};
+use shakmaty::{Bitboard, Board, Chess, Color, Move, Position, Square, san::SanPlus, uci::UciMove};
 
 use super::{
     Said, Shown, Side, Times, Wire,
@@ -118,12 +118,16 @@ impl<W: Wire> Sensor<W> {
                 Said::Answers { id } => {
                     self.answers = true;
                     self.display = None;
-                    self.motor = Motor::default();
+                    self.motor.stops();
                     self.events.push_back(DriverEvent::Answers { id });
                 }
                 Said::Pieces(raw) => {
                     let board = self.turn.pieces(&raw, &self.eyes.wanted());
                     match self.motor.sees(&board) {
+                        // The hand may have replied before the board showed anything.
+                        By::Motor { arrived: false } if self.eyes.is_reply(&board) => {
+                            self.eyes.sense(now, &board);
+                        }
                         By::Hand => self.eyes.sense(now, &board),
                         By::Motor { arrived } => self.eyes.sense_motor(now, &board, arrived),
                         By::Passing => {}
@@ -239,21 +243,28 @@ impl<W: Wire> Sensor<W> {
             return;
         }
         // What the hand has done has to be understood first, and it may hold a piece.
-        if !self.motor.drives() && !self.eyes.is_settled() {
+        if !self.motor.drives() && (!self.eyes.is_settled() || self.hand_holds()) {
             return;
         }
-        self.motor = match wanted {
-            Some(wanted) if self.eyes.stand_as(&wanted) => Motor::Done(wanted),
-            Some(wanted) => Motor::Drives(wanted),
-            None if self.motor.drives() => Motor::Stopped,
-            None => Motor::Rests,
-        };
+        match wanted {
+            Some(wanted) if self.eyes.stand_as(&wanted) => self.motor = Motor::Done(wanted),
+            Some(wanted) => self.motor = Motor::Drives(wanted),
+            None => self.motor.stops(),
+        }
         if self.motor.drives() {
             self.eyes.set_out();
         }
         let to = self.motor.wanted().filter(|_| self.motor.drives());
         let to = to.map(|wanted| self.turn.placement(wanted));
         self.wire.drive(now, to.as_ref());
+    }
+
+    /// Whether a piece is missing that the program's move needs: a promoted one may stand beside the board, another is in the hand.
+    fn hand_holds(&self) -> bool {
+        let m = self.eyes.follower().awaited_move();
+        let wanted = self.eyes.wanted();
+        let lacks = |board: &Board| !has_all(board, &wanted);
+        m.is_some_and(|m| !m.is_promotion()) && self.eyes.picture().is_some_and(lacks)
     }
 
     /// Where the motors are to bring the pieces, or were and have not.
@@ -273,8 +284,12 @@ impl<W: Wire> Sensor<W> {
         let wanted = self.eyes.wanted();
         let mistake = self.eyes.foreign().filter(|board| {
             let carried = self.eyes.hand_cost(&wanted).unwrap_or_default();
-            let over = self.eyes.follower().correction().guidance().is_empty();
-            !over && carried < PUT_UP_PIECES && has_all(board, &wanted)
+            let follower = self.eyes.follower();
+            let over = follower.correction().guidance().is_empty()
+                || follower.game().position().is_game_over();
+            // A pawn on its last rank is about to be replaced.
+            let promotes = (board.pawns() & Bitboard::BACKRANKS).any();
+            !over && !promotes && carried < PUT_UP_PIECES && has_all(board, &wanted)
         });
         match (&self.put_back, mistake) {
             (Some((before, _)), Some(board)) if before == board => {}
@@ -392,7 +407,7 @@ impl<W: Wire> Driver for Sensor<W> {
         self.answers = false;
         self.asked = false;
         self.put_up = None;
-        self.motor = Motor::default();
+        self.motor.stops();
         self.put_back = None;
         self.events.clear();
     }

@@ -45,6 +45,11 @@ impl Eyes {
         }
     }
 
+    /// See [`Pieces::is_reply`].
+    pub fn is_reply(&self, board: &Board) -> bool {
+        matches!(self, Self::Pieces(pieces) if pieces.is_reply(board))
+    }
+
     /// See [`Pieces::lag`].
     pub fn lag(&self) -> bool {
         matches!(self, Self::Pieces(pieces) if pieces.lag())

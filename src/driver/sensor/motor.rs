@@ -12,8 +12,11 @@ pub(super) enum Motor {
     Drives(Board),
     /// The pieces have come there.
     Done(Board),
-    /// They were told to stop on the way, and the board has not shown the pieces since.
-    Stopped,
+    /// They were stopped on the way, or the link was lost, and the board has not shown the pieces since.
+    Stopped {
+        /// Where they were to bring the pieces.
+        wanted: Board,
+    },
     /// They have not brought them there, and the hand is asked.
     GaveUp {
         /// Where the pieces should stand.
@@ -27,7 +30,7 @@ impl Motor {
     /// What they were last asked for.
     pub fn wanted(&self) -> Option<&Board> {
         match self {
-            Self::Rests | Self::Stopped => None,
+            Self::Rests | Self::Stopped { .. } => None,
             Self::Drives(wanted) | Self::Done(wanted) | Self::GaveUp { wanted, .. } => Some(wanted),
         }
     }
@@ -40,6 +43,15 @@ impl Motor {
     /// Whether they have given up, and the hand is asked.
     pub fn has_given_up(&self) -> bool {
         matches!(self, Self::GaveUp { .. })
+    }
+
+    /// They stop wherever they are.
+    pub fn stops(&mut self) {
+        *self = match std::mem::take(self) {
+            Self::Drives(wanted) => Self::Stopped { wanted },
+            stopped @ Self::Stopped { .. } => stopped,
+            Self::Rests | Self::Done(_) | Self::GaveUp { .. } => Self::Rests,
+        };
     }
 
     /// They give up. `false` if nothing was asked of them.
@@ -60,13 +72,15 @@ impl Motor {
                 *self = Self::Done(board.clone());
                 By::Motor { arrived: true }
             }
-            Self::Stopped => {
+            Self::Stopped { wanted } => {
+                let arrived = wanted == board;
                 *self = Self::Rests;
-                By::Motor { arrived: false }
+                By::Motor { arrived }
             }
-            Self::GaveUp { shown, .. } if !*shown => {
+            Self::GaveUp { shown, wanted } if !*shown => {
                 *shown = true;
-                By::Motor { arrived: false }
+                let arrived = wanted == board;
+                By::Motor { arrived }
             }
             Self::Rests | Self::Done(_) | Self::GaveUp { .. } => By::Hand,
         }

@@ -53,6 +53,8 @@ pub struct Pieces {
     puzzling: Option<Instant>,
     /// How the pieces stood when a set-up began.
     before_setup: Option<Board>,
+    /// How the board has left the pieces that it moved itself, not where they were to go: no move of the hand.
+    left: Option<Board>,
     follower: Follower,
 }
 
@@ -69,6 +71,7 @@ impl Pieces {
             standing: Board::empty(),
             puzzling: None,
             before_setup: None,
+            left: None,
             follower: Follower::default(),
         }
     }
@@ -111,6 +114,7 @@ impl Pieces {
     pub fn sense(&mut self, now: Instant, board: &Board) {
         self.timeout(now);
         if self.picture() != Some(board) {
+            self.left = self.left.take().filter(|left| left == board);
             self.see(board);
             self.picture = Some(Picture {
                 board: board.clone(),
@@ -188,8 +192,16 @@ impl Pieces {
             self.before_setup = Some(board.clone());
         } else if self.follower.is_awaited() || self.lag() {
             self.stand(board);
+        } else {
+            self.left = Some(board.clone());
         }
         self.sense(now, board);
+    }
+
+    /// Whether the pieces stand as after the program's move, which the player was to carry out, and a reply to it.
+    pub fn is_reply(&self, board: &Board) -> bool {
+        let game = self.follower.game();
+        self.follower.awaited_move().is_some() && leads_to(game.position(), board)
     }
 
     /// Whether the game has a move, or lacks one, that the pieces have still to follow.
@@ -330,6 +342,11 @@ impl Pieces {
             self.follower.mind_hand(board);
             return None;
         }
+        if self.left.as_ref() == Some(board) {
+            let misplaced = misplaced(game.position().board(), board);
+            self.follower.tell(misplaced);
+            return None;
+        }
         match self.way().to(board) {
             Some(way) => {
                 let whole = match way.half {
@@ -396,7 +413,8 @@ impl Pieces {
         let wanted = self.follower.game().position().board();
         let misplaced = misplaced(wanted, board);
         self.follower.tell(misplaced);
-        None
+        // Told at once, because something was told before: it may turn out to be an exchange.
+        (due > now).then_some(due)
     }
 
     fn begin_anew(&mut self, board: &Board) {
