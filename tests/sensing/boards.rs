@@ -92,6 +92,21 @@ fn whole_games_are_played_on_a_pegasus() {
 }
 
 #[test]
+fn the_lamps_of_a_pegasus_are_lit_again_for_a_hand_that_hesitates() {
+    let mut table = pegasus(pieces::Settings::default());
+    table.plays("e2e4", true, tidily);
+    assert!(table.game.push(legal(&table, "e7e5")));
+    table.states(false);
+    let lit = |table: &Table<pegasus::Pegasus>| table.wood.lamps() == [Square::E7, Square::E5];
+    table.comes("the lamps", lit);
+    table
+        .wood
+        .does(table.now, Order::Touch(Touch::Lift(Square::E7)));
+    table.comes("darkness", |table| table.wood.lamps().is_empty());
+    table.comes("the lamps again", lit);
+}
+
+#[test]
 fn captures_count_on_a_pegasus_that_never_sees_their_squares_empty() {
     for hand_has_white in [true, false] {
         let settings = pegasus::Settings {

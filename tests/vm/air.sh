@@ -64,7 +64,7 @@ mkfifo /orders
 # Open for as long as this runs, or the board would leave after the last order.
 exec 3<> /orders
 # shellcheck disable=SC2046 # words, each an argument
-boardbridge simulate $(sed -n 's/^# simulate: //p' /board.toml) --adapter hci1 --hand-delay 200ms < /orders > /simulated.log 2>&1 &
+boardbridge simulate $(sed -n 's/^# simulate: //p' /board.toml) --adapter hci1 < /orders > /simulated.log 2>&1 &
 simulated=$!
 hand > /hand.log 2>&1 &
 # At once: when the time is up, the script does not come to its end.

@@ -101,6 +101,8 @@ pub struct Pegasus {
     refuses_key: bool,
     answers: bool,
     lit: Bitboard,
+    /// The lamps have gone out, and are to be lit again once the squares are known.
+    dark: bool,
     /// When to ask for the squares; `None` while the board is greeted.
     look_at: Option<Instant>,
     /// When they were last asked for.
@@ -130,6 +132,7 @@ impl Pegasus {
             refuses_key: false,
             answers: false,
             lit: Bitboard::EMPTY,
+            dark: false,
             look_at: None,
             asked_at: None,
             charge_at: None,
@@ -185,6 +188,9 @@ impl Pegasus {
                 if changed && self.look_at.is_some() {
                     // It did not tell of a change.
                     self.ask(Ask::Changes, Purpose::Plain);
+                    self.dark = true;
+                }
+                if self.dark {
                     self.write_lights();
                 }
                 self.answer();
@@ -198,9 +204,8 @@ impl Pegasus {
                     squares.set(square, full);
                     self.show(squares);
                 }
-                if self.lit.contains(square) {
-                    self.write_lights();
-                }
+                // Where the hand goes on at once, the lamps would be lit for a move that is made.
+                self.dark |= self.lit.contains(square);
             }
             Message::Locked => self.locked(match self.key.bytes() {
                 None => "the board is locked: set `key` to the developer key that DGT has issued to you".to_owned(),
@@ -258,6 +263,7 @@ impl Pegasus {
     }
 
     fn write_lights(&mut self) {
+        self.dark = false;
         self.outbox.retract(Purpose::Lights);
         let lights = codec::command(codec::lights(self.lit));
         self.outbox.push(lights, Purpose::Lights);
