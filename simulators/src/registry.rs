@@ -226,7 +226,6 @@ fn pegasus(of: &Settings) -> Pegasus {
     Pegasus::new(pegasus::Settings {
         speed: of.speed,
         pieces: pieces(of),
-        hides_captures: true,
         drain: Some(PEGASUS_DRAIN),
         ..pegasus::Settings::default()
     })
