@@ -2,7 +2,8 @@
 
 /// Defines the struct `Settings` of a board: each key once, with its meaning, its type and its default.
 ///
-/// `write in ble: …` is a key of `ble = { … }`; `key recorded as "…": …` is a secret. Attributes of serde say how a value is read; by default its type does.
+/// `write in ble: …` is a key of `ble = { … }`; `key recorded as "…": …` is a secret, which a recording has under that value.
+/// Attributes of serde say how a value is read; by default its type does.
 macro_rules! settings {
     (@stand_in) => { None };
     (@stand_in $stand_in:literal) => { Some($stand_in) };

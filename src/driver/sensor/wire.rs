@@ -79,7 +79,7 @@ impl Times {
     }
 }
 
-/// The bytes of one make of board that senses its pieces, or its occupied squares, It is sans I/O, as a
+/// The bytes of one make of board that senses its pieces, or which squares are occupied. It is sans I/O, as a
 /// [`Driver`](crate::driver::Driver); [`Sensor`](super::Sensor) makes one of it. It knows nothing of chess: neither the game, nor
 /// which way round the board lies.
 pub trait Wire: Send {
