@@ -34,6 +34,8 @@ pub enum ClientKind {
     /// A program that takes the board by `LiveChess`.
     #[serde(rename = "livechess")]
     LiveChess,
+    /// A client of another daemon, over a broker.
+    Remote,
     /// Not a client: a part of the configuration that cannot be run.
     LeftOut,
 }

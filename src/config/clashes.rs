@@ -1,6 +1,8 @@
 //! Mistakes between sections: each may pass alone, but not all of them together.
 
 use super::{Config, Problem};
+#[cfg(target_os = "linux")]
+use crate::front_end::mqtt::settings::MqttConfig;
 use crate::{net::door::Listen, transport::settings::HidConfig, vocabulary::BoardName};
 
 /// All of them.
@@ -11,6 +13,8 @@ pub(super) fn all(config: &Config) -> Vec<Problem> {
     problems.extend(only_ones(config));
     problems.extend(apps(config));
     problems.extend(opponents(config));
+    #[cfg(target_os = "linux")]
+    problems.extend(remotes(config));
     problems
 }
 
@@ -49,8 +53,8 @@ fn listeners(config: &Config) -> Vec<Problem> {
         web.map(|listen| section("web", listen)),
         livechess.map(|listen| section("livechess", listen)),
     ];
-    let boards = config.boards.iter().filter_map(|(name, board)| {
-        let listen = board.uci_listen.as_ref()?.listen.clone();
+    let boards = config.names().filter_map(|(name, served)| {
+        let listen = served?.listen.clone();
         let key = format!("boards.{name}.uci_listen");
         Some((listen, key, format!("board {name}")))
     });
@@ -182,6 +186,34 @@ fn apps(config: &Config) -> Vec<Problem> {
     taken(uses, PartialEq::eq, |(), other| {
         format!("Bluetooth's serial port is already the {other}: only one can have it")
     })
+}
+
+/// A board of another daemon needs the broker, and is not one of ours.
+#[cfg(target_os = "linux")]
+fn remotes(config: &Config) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let ours = config.mqtt.as_ref().map(MqttConfig::daemon);
+    for (name, board) in &config.remotes {
+        let far = &board.mqtt;
+        if ours.is_none() {
+            let problem = format!(
+                "is reached over a broker: add [mqtt] with its address, for instance url = \"mqtt://broker.local\" ({far} is said \
+                 there)"
+            );
+            problems.push((format!("boards.{name}.mqtt"), problem));
+        } else if ours.as_ref() == Some(&far.daemon) {
+            let problem = format!("{} is this daemon: name another one", far.daemon);
+            problems.push((format!("boards.{name}.mqtt.daemon"), problem));
+        }
+    }
+    let uses = config
+        .remotes
+        .iter()
+        .map(|(name, board)| (&board.mqtt, format!("boards.{name}.mqtt"), name.to_string()));
+    problems.extend(taken(uses, PartialEq::eq, |far, other| {
+        format!("{far} is already {other}: one board, one name")
+    }));
+    problems
 }
 
 /// A board has one opponent. A link has its board all the time; an opponent, an app or a program makes way for Lichess.

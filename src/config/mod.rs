@@ -16,7 +16,10 @@ use std::{collections::BTreeMap, ffi::OsString, fmt, path::Path};
 
 pub use self::error::ConfigError;
 #[cfg(target_os = "linux")]
-use crate::front_end::lichess::settings::LichessConfig;
+use crate::front_end::{
+    lichess::settings::LichessConfig,
+    mqtt::settings::{MqttConfig, RemoteConfig},
+};
 use crate::{
     board::settings::BoardConfig,
     front_end::{
@@ -25,6 +28,7 @@ use crate::{
         pgn::settings::GamesConfig, uci::settings::UciConfig, web::settings::WebConfig,
         whitepawn::settings::WhitePawnConfig,
     },
+    net::door::Served,
     state::settings::StateConfig,
     system::regular_file::read,
     text::toml_value::Wrong,
@@ -73,6 +77,12 @@ pub struct Config {
     /// Games on Lichess.
     #[cfg(target_os = "linux")]
     pub lichess: Option<LichessConfig>,
+    /// Boards on a broker.
+    #[cfg(target_os = "linux")]
+    pub mqtt: Option<MqttConfig>,
+    /// Boards of other daemons, by the names they have here.
+    #[cfg(target_os = "linux")]
+    pub remotes: BTreeMap<BoardName, RemoteConfig>,
 }
 
 impl Config {
@@ -117,7 +127,7 @@ impl Config {
     /// Checks what the types cannot.
     fn problems(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
-        let count = self.boards.len();
+        let count = self.names().count();
         if count > MAX_BOARDS {
             let problem = format!("there are {count} boards: at most {MAX_BOARDS}");
             problems.push(("boards".to_owned(), problem));
@@ -140,8 +150,29 @@ impl Config {
         for (number, entry) in self.opponent.iter().enumerate() {
             of("opponent", &number, entry.problems());
         }
+        #[cfg(target_os = "linux")]
+        if let Some(mqtt) = &self.mqtt {
+            problems.extend(
+                mqtt.problems()
+                    .into_iter()
+                    .map(|(key, problem)| (format!("mqtt.{key}"), problem)),
+            );
+        }
         problems.extend(clashes::all(self));
         problems
+    }
+
+    /// The name of every board, and its UCI port if it has one of its own.
+    pub fn names(&self) -> impl Iterator<Item = (&BoardName, Option<&Served>)> {
+        let own = self.boards.iter();
+        let own = own.map(|(name, board)| (name, board.uci_listen.as_ref()));
+        #[cfg(target_os = "linux")]
+        let own = own.chain(
+            self.remotes
+                .iter()
+                .map(|(name, board)| (name, board.uci_listen.as_ref())),
+        );
+        own
     }
 
     /// Removes entries that name a missing board, so that the other boards can be played. `known`: whether a board with this

@@ -18,6 +18,8 @@ use super::{
     error::{ConfigError, MAX_MISTAKES, Mistake},
     syntax, words,
 };
+#[cfg(target_os = "linux")]
+use crate::front_end::mqtt::settings::{REMOTE, RemoteConfig};
 use crate::{
     board::settings::{self as board, BoardConfig},
     driver::registry,
@@ -92,6 +94,8 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn config(&mut self, mut given: Dict) -> Config {
+        #[cfg(target_os = "linux")]
+        let remotes = self.remotes(&mut given);
         let config = Config {
             says_boards: given.contains_key("boards"),
             uci: self.table(&mut given, "uci").unwrap_or_default(),
@@ -106,6 +110,10 @@ impl Reader<'_> {
             opponent: self.list(&mut given, "opponent"),
             #[cfg(target_os = "linux")]
             lichess: self.table(&mut given, "lichess"),
+            #[cfg(target_os = "linux")]
+            mqtt: self.table(&mut given, "mqtt"),
+            #[cfg(target_os = "linux")]
+            remotes,
             order: Vec::new(),
             left_out: Vec::new(),
         };
@@ -138,6 +146,27 @@ impl Reader<'_> {
             Some(_) => {
                 let problem = format!("write [[{name}]], with two brackets");
                 self.name(&[name], &problem, true);
+            }
+        }
+        read
+    }
+
+    /// Reads and takes out the boards of other daemons. Those with invalid names are left to be named with the others.
+    #[cfg(target_os = "linux")]
+    fn remotes(&mut self, given: &mut Dict) -> BTreeMap<BoardName, RemoteConfig> {
+        let mut read = BTreeMap::new();
+        let Some(Value::Dict(_, boards)) = given.get_mut("boards") else {
+            return read;
+        };
+        let is_remote =
+            |value: &Value| value.find_ref("kind").and_then(Value::as_str) == Some(REMOTE);
+        let remotes = boards.extract_if(.., |name, value| {
+            is_remote(value) && name.parse::<BoardName>().is_ok()
+        });
+        for (text, value) in remotes.collect::<Vec<_>>() {
+            let board = self.single(&["boards", &text], value, plain);
+            if let (Ok(name), Some(board)) = (text.parse(), board) {
+                read.insert(name, board);
             }
         }
         read
@@ -197,8 +226,9 @@ impl Reader<'_> {
 
     /// Reads the value in this place, without its mistakes.
     fn value<T>(&mut self, place: &[&str], mut value: Value, read: Read<T>) -> Option<T> {
-        let is_board = place[0] == "boards";
         let kind = value.find_ref("kind").and_then(Value::as_str);
+        // The keys of a remote board are few, and serde knows them.
+        let is_board = place[0] == "boards" && kind != Some("remote");
         let make = kind.filter(|_| is_board).and_then(registry::make);
         // serde would take a list for the table.
         for way in WAYS {

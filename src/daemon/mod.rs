@@ -10,6 +10,7 @@ mod health;
 mod inherited;
 mod lichess;
 mod links;
+mod mqtt;
 mod opponents;
 mod part;
 mod ports;
@@ -42,7 +43,7 @@ use self::{
 use crate::{
     bus::{Bus, CAPACITY, Publication, clients::Presence},
     config::Config,
-    front_end::{pgn::folder::Writer, uci::server, web},
+    front_end::{mqtt::hub::Hub, pgn::folder::Writer, uci::server, web},
     state::Store,
     transport::ble::Radio,
 };
@@ -60,6 +61,8 @@ pub struct Daemon {
     /// The clients' numbers and slots.
     clients: server::Shared,
     radio: Radio,
+    /// Boards of other daemons.
+    hub: Hub,
     /// The thread that writes games, once there are any to write.
     writer: Option<Writer>,
     inherited: Inherited,
@@ -126,6 +129,7 @@ impl Daemon {
             bus: Bus::new(bus, Vec::new()),
             clients,
             radio: Radio::default(),
+            hub: Hub::default(),
             writer: None,
             inherited,
             health: Health::default(),

@@ -10,6 +10,7 @@ use crate::{
         lichess::settings::LichessConfig,
         link::settings::{LinkConfig, With},
         livechess::settings::LiveChessConfig,
+        mqtt::settings::{FarBoard, MqttConfig},
         opponent::settings::OpponentConfig,
         pgn::settings::GamesConfig,
         uci::settings::UciConfig,
@@ -41,6 +42,10 @@ pub(super) enum Part {
     Opponent(OpponentConfig),
     /// Games on Lichess.
     Lichess(LichessConfig),
+    /// The task of a board of another daemon.
+    Remote(BoardName, FarBoard),
+    /// Boards on a broker.
+    Mqtt(MqttConfig),
     /// The event stream.
     Status(StatusConfig),
     /// The page and the API.
@@ -54,9 +59,11 @@ impl Part {
     pub fn all(config: &Config) -> Vec<Self> {
         let boards = config.boards.iter();
         let mut parts: Vec<Self> = boards
-            .clone()
             .map(|(name, board)| Self::Board(name.clone(), Box::new(board.alone())))
             .collect();
+        let remotes = config.remotes.iter();
+        parts.extend(remotes.map(|(name, board)| Self::Remote(name.clone(), board.mqtt.clone())));
+        let boards = config.names();
         parts.extend(config.link.iter().filter_map(|entry| {
             let (with, board) = (entry.with.clone()?, entry.boards.first()?);
             Some(Self::FarBoard(board.far(), with))
@@ -64,16 +71,17 @@ impl Part {
         if config.games.folder().is_some() {
             let games =
                 |(name, _): (&BoardName, _)| Self::Games(name.clone(), config.games.clone());
-            parts.extend(boards.clone().map(games));
+            parts.extend(config.names().map(games));
         }
         parts.push(Self::Uci(config.uci.clone()));
-        parts.extend(boards.filter_map(|(name, board)| {
-            Some(Self::UciFor(name.clone(), board.uci_listen.clone()?))
-        }));
+        parts.extend(
+            boards.filter_map(|(name, served)| Some(Self::UciFor(name.clone(), served?.clone()))),
+        );
         parts.extend(config.whitepawn.iter().cloned().map(Self::WhitePawn));
         parts.extend(config.link.iter().cloned().map(Self::Link));
         parts.extend(config.opponent.iter().cloned().map(Self::Opponent));
         parts.extend(config.lichess.iter().cloned().map(Self::Lichess));
+        parts.extend(config.mqtt.iter().cloned().map(Self::Mqtt));
         parts.push(Self::Status(config.status.clone()));
         parts.push(Self::Web(config.web.clone()));
         parts.push(Self::LiveChess(config.livechess.clone()));
@@ -83,7 +91,7 @@ impl Part {
     /// The board, if this part is a board's task.
     pub fn board(&self) -> Option<&BoardName> {
         match self {
-            Self::Board(name, _) | Self::FarBoard(name, _) => Some(name),
+            Self::Board(name, _) | Self::FarBoard(name, _) | Self::Remote(name, _) => Some(name),
             _ => None,
         }
     }

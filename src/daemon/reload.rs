@@ -215,14 +215,12 @@ impl Daemon {
             let mut running = Running::new(part, &self.stop);
             let before = running.part.board().and_then(|name| stopped.remove(name));
             running.board = self.board(&running.part, before, running.stop.clone());
+            self.remote(&mut running);
             self.running.push(running);
         }
         // In the order of the file; those of another `BoardBridge` come last.
-        let boards = self
-            .running
-            .iter()
-            .filter_map(|running| running.board.as_ref());
-        let mut boards: Vec<BoardHandle> = boards.map(|board| board.handle.clone()).collect();
+        let boards = self.running.iter().filter_map(Running::handle);
+        let mut boards: Vec<BoardHandle> = boards.cloned().collect();
         let place = |name: &BoardName| order.iter().position(|board| board == name.as_str());
         boards.sort_by_cached_key(|board| {
             let place = place(&board.name).unwrap_or(order.len());

@@ -26,6 +26,8 @@ pub(super) struct Running {
     pub tasks: TaskTracker,
     /// If it is a board's task.
     pub board: Option<Board>,
+    /// If it is a board of another daemon.
+    pub remote: Option<BoardHandle>,
     /// The port it has taken.
     pub port: Option<(Service, SocketAddr)>,
     /// The clients that this part itself is, and their boards.
@@ -40,9 +42,16 @@ impl Running {
             stop: daemon.child_token(),
             tasks: TaskTracker::new(),
             board: None,
+            remote: None,
             port: None,
             clients: Vec::new(),
         }
+    }
+
+    /// The board, if this part is one.
+    pub fn handle(&self) -> Option<&BoardHandle> {
+        let own = self.board.as_ref().map(|board| &board.handle);
+        own.or(self.remote.as_ref())
     }
 
     /// Waits until it has stopped, after its token was cancelled.

@@ -58,7 +58,9 @@ async fn reload(daemon: &mut Daemon, file: &Path) {
     info!("reading {} again", file.display());
     let unchanged = "the configuration stays as it was";
     match Config::load(file) {
-        Ok(config) if config.boards.is_empty() && !config.says_boards && daemon.has_boards() => {
+        Ok(config)
+            if config.names().next().is_none() && !config.says_boards && daemon.has_boards() =>
+        {
             error!(
                 "{} no longer has any board, as if it were empty or cut off; {unchanged}. If that is intended, write [boards] into it, or restart BoardBridge",
                 file.display()
@@ -81,7 +83,7 @@ async fn reload(daemon: &mut Daemon, file: &Path) {
 }
 
 fn say_if_empty(config: &Config, file: &Path) {
-    if config.boards.is_empty() {
+    if config.names().next().is_none() {
         warn!(
             "no board is configured: add a [boards.NAME] to {} (`boardbridge scan` shows the ports), then reload",
             file.display()

@@ -87,6 +87,8 @@ pub enum Kind {
     Opponent,
     /// A game on Lichess.
     Lichess,
+    /// What this daemon is on a broker.
+    Mqtt,
 }
 
 impl Display for Kind {
@@ -97,6 +99,7 @@ impl Display for Kind {
             Self::App => "app",
             Self::Opponent => "opponent",
             Self::Lichess => "lichess",
+            Self::Mqtt => "mqtt",
         })
     }
 }

@@ -34,3 +34,30 @@ pub fn deserialize<'de, T: FromStr, D: Deserializer<'de>>(deserializer: D) -> Re
     let wrong = |_| de::Error::custom(format!("`{}` is not valid here", text.escape_debug()));
     text.parse().map_err(wrong)
 }
+
+/// For `#[serde(with = "crate::state::text::of_some")]`: a value that may be missing, saved as its text.
+pub mod of_some {
+    use std::{fmt, sync::Arc};
+
+    use serde::{Deserialize, Deserializer, Serialize as _, Serializer};
+
+    /// # Errors
+    /// The errors of the serializer.
+    pub fn serialize<T: fmt::Display, S: Serializer>(
+        value: &Option<Arc<T>>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        value
+            .as_ref()
+            .map(ToString::to_string)
+            .serialize(serializer)
+    }
+
+    /// # Errors
+    /// If the text is not a `T`.
+    pub fn deserialize<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Arc<T>>, D::Error> {
+        Ok(Option::<T>::deserialize(deserializer)?.map(Arc::new))
+    }
+}

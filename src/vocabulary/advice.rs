@@ -68,6 +68,8 @@ pub enum Advice {
     YourMove(Color),
     /// The player has made this move, but the program only analyses.
     Analysed(Move),
+    /// What another daemon, which has the board, says to the player.
+    Told(String),
 }
 
 /// How the advice to put the pieces on their starting squares begins.
@@ -143,6 +145,7 @@ impl Advice {
             | Self::Silent { .. }
             | Self::Mute
             | Self::Stranger(_)
+            | Self::Told(_)
             | Self::Unplaced(_) => self.to_string(),
         }
     }
@@ -152,6 +155,7 @@ impl fmt::Display for Advice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Nothing => Ok(()),
+            Self::Told(text) => f.write_str(text),
             Self::NoLink(why) => write!(f, "no link to the board: {why}"),
             Self::Silent { garbled: false } => {
                 f.write_str("the board does not answer: is it switched on and connected?")

@@ -145,6 +145,31 @@ impl Command {
     }
 }
 
+impl Command {
+    /// The same command of a client that has another number here.
+    #[must_use]
+    pub fn of(mut self, other: ClientId) -> Self {
+        match &mut self {
+            Self::Target { client, .. }
+            | Self::Await { client, .. }
+            | Self::Analyse { client }
+            | Self::Answered { client, .. }
+            | Self::Refuse { client, .. }
+            | Self::NewGame { client }
+            | Self::Ready { client }
+            | Self::Promotion { client, .. }
+            | Self::Clocks { client, .. }
+            | Self::Away { client, .. }
+            | Self::Yield { client }
+            | Self::Ended { client, .. }
+            | Self::Release { client }
+            | Self::Lost { client } => *client = other,
+            Self::PutOut => {}
+        }
+        self
+    }
+}
+
 impl fmt::Display for Command {
     /// The form used in transcripts.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

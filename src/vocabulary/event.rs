@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use shakmaty::{fen::Fen, uci::UciMove};
 
 use super::{
@@ -11,9 +11,12 @@ use super::{
     ending::{BoardResult, GameEnd, Judge},
     link_state::{UNHEARD, stranger},
 };
-use crate::chess::{
-    game::Game,
-    guidance::{Action, in_short},
+use crate::{
+    chess::{
+        game::Game,
+        guidance::{Action, in_short},
+    },
+    state::text,
 };
 
 /// Who made a move.
@@ -29,7 +32,7 @@ pub enum By {
 }
 
 /// What happened on a board.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event {
     /// The link is up.
@@ -49,6 +52,7 @@ pub enum Event {
     /// The board has stopped answering.
     Silent,
     /// What is connected talks like another kind of board.
+    #[serde(skip_deserializing)]
     Stranger {
         /// The kind.
         kind: BoardKind,
@@ -58,14 +62,14 @@ pub enum Event {
     /// A move was made.
     Moved {
         /// The move.
-        #[serde(serialize_with = "display")]
+        #[serde(with = "text")]
         uci: UciMove,
         /// Counted from 1.
         ply: usize,
         /// Who made it.
         by: By,
         /// How long the hand took for it, if that was seen.
-        #[serde(serialize_with = "seconds", skip_serializing_if = "Option::is_none")]
+        #[serde(with = "seconds", skip_serializing_if = "Option::is_none", default)]
         took: Option<Duration>,
     },
     /// What the player should do so that the pieces stand as they should; empty when they do.
@@ -76,7 +80,7 @@ pub enum Event {
     /// A move was taken back.
     TookBack {
         /// The move.
-        #[serde(serialize_with = "display")]
+        #[serde(with = "text")]
         uci: UciMove,
         /// Its ply, counted from 1.
         ply: usize,
@@ -91,13 +95,13 @@ pub enum Event {
     /// A position was given to the board, or set up on it by the hand.
     SetUp {
         /// The position.
-        #[serde(serialize_with = "display")]
+        #[serde(with = "text")]
         fen: Fen,
     },
     /// The hand executed the move that was shown.
     Executed {
         /// The move.
-        #[serde(serialize_with = "display")]
+        #[serde(with = "text")]
         uci: UciMove,
     },
     /// The hand did something that was not awaited.
@@ -139,7 +143,7 @@ pub enum Event {
     /// The board is led to another game.
     Target {
         /// The game, or `None` if no client has the board.
-        #[serde(serialize_with = "display_some")]
+        #[serde(with = "text::of_some", default)]
         game: Option<Arc<Game>>,
     },
     /// The board's battery charge.
@@ -159,24 +163,26 @@ pub enum Event {
     },
 }
 
-fn display<S: Serializer>(value: &impl fmt::Display, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(value)
-}
+/// Seconds as a number.
+mod seconds {
+    use std::time::Duration;
 
-#[expect(clippy::ref_option, reason = "serde gives a reference")]
-fn display_some<S: Serializer>(
-    value: &Option<Arc<Game>>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    value
-        .as_ref()
-        .map(ToString::to_string)
-        .serialize(serializer)
-}
+    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
 
-#[expect(clippy::ref_option, reason = "serde gives a reference")]
-fn seconds<S: Serializer>(value: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {
-    value.map(rounded).serialize(serializer)
+    #[expect(clippy::ref_option, reason = "serde gives a reference")]
+    pub fn serialize<S: Serializer>(
+        value: &Option<Duration>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        value.map(super::rounded).serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Duration>, D::Error> {
+        let seconds = Option::<f64>::deserialize(deserializer)?;
+        Ok(seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()))
+    }
 }
 
 /// Seconds, to the millisecond: anything finer is noise.

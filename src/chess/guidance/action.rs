@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::{Serialize, Serializer, ser::SerializeStruct};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser::SerializeStruct};
 use shakmaty::{Piece, Square};
 
 use super::piece::called;
@@ -31,6 +31,29 @@ impl Serialize for Action {
         action.serialize_field("to", &text(self.to))?;
         action.serialize_field("text", &self.to_string())?;
         action.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for Action {
+    /// Reads what was serialised; the words are made anew.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Given {
+            piece: Option<char>,
+            from: Option<String>,
+            to: Option<String>,
+        }
+        let Given { piece, from, to } = Given::deserialize(deserializer)?;
+        let square = |text: Option<String>| text.map(|text| text.parse::<Square>()).transpose();
+        let piece = piece.map(|piece| {
+            Piece::from_char(piece)
+                .ok_or_else(|| de::Error::custom(format!("`{piece}` is no piece")))
+        });
+        Ok(Self {
+            piece: piece.transpose()?,
+            from: square(from).map_err(de::Error::custom)?,
+            to: square(to).map_err(de::Error::custom)?,
+        })
     }
 }
 

@@ -288,10 +288,22 @@ pub fn describe(config: &Config, file: &Path, here: Here, engines: &str) -> Stri
         };
         text += &told(name, outcome);
     }
+    if let Some(mqtt) = &config.mqtt {
+        let daemon = mqtt.daemon();
+        let _ = writeln!(text, "  mqtt     {:<18} {}", daemon.as_str(), mqtt.url);
+        let outcome = match mqtt.password() {
+            Ok(_) => Outcome::Works,
+            Err(error) => Outcome::Problem(error.to_string()),
+        };
+        text += &told("mqtt", outcome);
+    }
+    for (name, board) in &config.remotes {
+        let _ = writeln!(text, "  board    {name:<18} {} over the broker", board.mqtt);
+    }
     for why in &config.left_out {
         text += &told("left out", Outcome::Problem(why.clone()));
     }
-    if config.boards.is_empty() {
+    if config.names().next().is_none() {
         text.push_str(
             "  note     no board: add a [boards.NAME]; `boardbridge scan` shows the ports\n",
         );

@@ -1,6 +1,6 @@
 //! `/api/v1/boards`.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use axum::{
     Extension,
@@ -20,15 +20,13 @@ use super::{
 };
 use crate::{
     bus::BoardHandle,
-    front_end::objects,
+    front_end::{buttons::BOARD_WAIT, objects},
     text::lines::printable,
     vocabulary::{ClientPlace, Command, MAX_NAME},
 };
 
 /// The most bytes of a request's body.
 pub const MAX_BODY: usize = 4096;
-/// How long a board may take to do what it is told: its task answers in milliseconds.
-pub const BOARD_WAIT: Duration = Duration::from_secs(2);
 
 /// A body without keys.
 #[derive(Deserialize)]

@@ -37,7 +37,7 @@ use tracing::{Instrument, info_span};
 
 pub use self::{
     answer::Wrong,
-    boards::{BOARD_WAIT, MAX_BODY},
+    boards::MAX_BODY,
     events::HEARTBEAT,
     games::{MAX_FILE, MAX_LISTED},
     permission::Control,

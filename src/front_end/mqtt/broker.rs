@@ -1,0 +1,263 @@
+//! The connection to a broker. The only file that knows the MQTT library.
+
+use std::{fs, future::Future, io, path::PathBuf, time::Duration};
+
+use bytes::Bytes;
+use rumqttc::{
+    AsyncClient, Broker as Host, ConnectReturnCode, ConnectionError, Event, EventLoop, LastWill,
+    MqttOptions, NetworkOptions, Outgoing, Packet, PublishOptions, PublishProperties, QoS,
+    SubscribeFilterInput, SubscribeReasonCode, Transport,
+};
+use thiserror::Error;
+use tokio::{sync::mpsc, time::sleep};
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use super::{
+    messages::MAX_MESSAGE,
+    outbox::{Message, WINDOW},
+    settings::{MqttConfig, PasswordError},
+};
+use crate::transport::Backoff;
+
+/// How often the broker is asked for a sign, in seconds: it tells others that we are away after one and a half of these.
+const KEEP_ALIVE: u16 = 10;
+/// How long a connection may take, in seconds.
+const CONNECT_WAIT: u64 = 5;
+/// Requests that may wait for the library: a window of messages, and the subscriptions.
+const REQUESTS: usize = 2 * WINDOW;
+/// What was heard and not yet taken: as many messages as the library reads at once.
+const HEARD: usize = 128;
+/// Many daemons that lost the same broker do not come back at the same moment: up to this is added to a wait.
+const SPREAD_MS: u64 = 500;
+
+/// What is heard from the broker.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Heard {
+    /// The broker is reached, and knows nothing of us.
+    Reached,
+    /// The connection is lost, or could not be made, for this reason.
+    Lost(String),
+    /// A message.
+    Said {
+        /// Its topic.
+        topic: String,
+        /// What is said.
+        payload: Bytes,
+        /// Whether the broker had kept it; otherwise it was said now.
+        kept: bool,
+    },
+    /// The oldest message sent is confirmed.
+    Confirmed,
+    /// The broker refuses a subscription or a message, for this reason.
+    Refused(String),
+}
+
+/// A way to a broker.
+pub trait Broker {
+    /// Hands a message over. `false` if it cannot be taken now.
+    fn send(&mut self, message: &Message) -> bool;
+    /// Asks for what is said under these topics. `false` if that cannot be taken now.
+    fn subscribe(&mut self, filters: &[String]) -> bool;
+    /// What is heard next. Cancel safe.
+    fn heard(&mut self) -> impl Future<Output = Heard> + Send;
+    /// Leaves, without the last will.
+    fn leave(&mut self);
+}
+
+/// Why the broker cannot even be tried.
+#[derive(Debug, Error)]
+pub enum BrokerError {
+    /// The password.
+    #[error(transparent)]
+    Password(#[from] PasswordError),
+    /// The certificate of its authority.
+    #[error("the certificate in {} cannot be read: {source}", .file.display())]
+    Certificate {
+        /// Where it is.
+        file: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// TLS.
+    #[error("TLS cannot be used: {0}; name the certificate of the broker's authority as ca_file")]
+    Tls(String),
+}
+
+/// The connection over MQTT 5.
+pub struct Connection {
+    client: AsyncClient,
+    heard: mpsc::Receiver<Heard>,
+    _stop: DropGuard,
+}
+
+impl Connection {
+    /// Connects, and goes on doing so until it is dropped; if we vanish, the broker says `will`.
+    ///
+    /// # Errors
+    /// [`BrokerError`].
+    pub fn new(config: &MqttConfig, client_id: &str, will: &Message) -> Result<Self, BrokerError> {
+        let host = Host::tcp(config.url.host.clone(), config.url.port);
+        let mut options = MqttOptions::new(client_id, host);
+        options.set_keep_alive(KEEP_ALIVE);
+        options.set_max_packet_size(Some(MAX_MESSAGE));
+        let mut network = NetworkOptions::new();
+        network.set_tcp_nodelay(true);
+        network.set_connection_timeout(CONNECT_WAIT);
+        options.set_network_options(network);
+        options.set_last_will(LastWill::new(
+            will.topic.clone(),
+            will.payload.to_vec(),
+            QoS::AtLeastOnce,
+            will.retain,
+            None,
+        ));
+        if let Some(user) = &config.user {
+            options.set_credentials(
+                user.clone(),
+                config.password()?.unwrap_or_default().into_bytes(),
+            );
+        }
+        if config.url.tls {
+            options.set_transport(tls(config)?);
+        }
+        let (client, events) = AsyncClient::builder(options).capacity(REQUESTS).build();
+        let (sender, heard) = mpsc::channel(HEARD);
+        let stop = CancellationToken::new();
+        tokio::spawn(poll(events, sender, stop.clone()));
+        Ok(Self {
+            client,
+            heard,
+            _stop: stop.drop_guard(),
+        })
+    }
+}
+
+fn tls(config: &MqttConfig) -> Result<Transport, BrokerError> {
+    match &config.ca_file {
+        Some(file) => {
+            let ca = fs::read(file).map_err(|source| BrokerError::Certificate {
+                file: file.clone(),
+                source,
+            })?;
+            Ok(Transport::tls(ca, None, None))
+        }
+        None => Transport::try_tls_with_default_config()
+            .map_err(|error| BrokerError::Tls(error.to_string())),
+    }
+}
+
+impl Broker for Connection {
+    fn send(&mut self, message: &Message) -> bool {
+        let mut options = PublishOptions::at_least_once().retain(message.retain);
+        if let Some(life) = message.life {
+            options = options.properties(PublishProperties {
+                message_expiry_interval: u32::try_from(life.as_secs()).ok(),
+                ..PublishProperties::default()
+            });
+        }
+        let (topic, payload) = (message.topic.as_str(), message.payload.clone());
+        self.client.try_publish(topic, payload, options).is_ok()
+    }
+
+    fn subscribe(&mut self, filters: &[String]) -> bool {
+        let filters = filters
+            .iter()
+            .map(|filter| SubscribeFilterInput::new(filter.clone(), QoS::AtLeastOnce));
+        self.client.try_subscribe_many(filters).is_ok()
+    }
+
+    async fn heard(&mut self) -> Heard {
+        match self.heard.recv().await {
+            Some(heard) => heard,
+            // The task ends with us.
+            None => std::future::pending().await,
+        }
+    }
+
+    fn leave(&mut self) {
+        let _ = self.client.try_disconnect();
+    }
+}
+
+/// Does all that the library does, and nothing else: it lives only while it is polled.
+async fn poll(mut events: EventLoop, heard: mpsc::Sender<Heard>, stop: CancellationToken) {
+    let mut backoff = Backoff::default();
+    loop {
+        let event = tokio::select! {
+            biased;
+            () = stop.cancelled() => return,
+            event = events.poll() => event,
+        };
+        let said = match event {
+            Ok(Event::Incoming(packet)) => {
+                if matches!(packet, Packet::ConnAck(_)) {
+                    backoff.reset();
+                }
+                read(packet)
+            }
+            Ok(Event::Outgoing(Outgoing::Disconnect)) => return,
+            Ok(_) => None,
+            Err(ConnectionError::RequestsDone) => return,
+            Err(error) => {
+                let told = heard.send(Heard::Lost(words(&error))).await;
+                // After an error the library connects at once.
+                let spread = Duration::from_millis(u64::from(std::process::id()) % SPREAD_MS);
+                let wait = backoff.next_wait() + spread;
+                tokio::select! {
+                    biased;
+                    () = stop.cancelled() => return,
+                    () = sleep(wait) => {}
+                }
+                if told.is_err() {
+                    return;
+                }
+                None
+            }
+        };
+        if let Some(said) = said
+            && heard.send(said).await.is_err()
+        {
+            return;
+        }
+    }
+}
+
+/// What a packet means.
+fn read(packet: Packet) -> Option<Heard> {
+    match packet {
+        Packet::ConnAck(_) => Some(Heard::Reached),
+        Packet::Publish(publish) => {
+            let topic = String::from_utf8(publish.topic.to_vec()).ok()?;
+            Some(Heard::Said {
+                topic,
+                payload: publish.payload,
+                kept: publish.retain,
+            })
+        }
+        Packet::PubAck(_) => Some(Heard::Confirmed),
+        Packet::SubAck(ack) => {
+            let refused =
+                |code: &&SubscribeReasonCode| !matches!(code, SubscribeReasonCode::Success(_));
+            let code = ack.return_codes.iter().find(refused)?;
+            Some(Heard::Refused(format!(
+                "it does not let us listen ({code:?}): has this user the right to?"
+            )))
+        }
+        _ => None,
+    }
+}
+
+/// Why the broker cannot be reached, and what to do.
+fn words(error: &ConnectionError) -> String {
+    match error {
+        ConnectionError::ConnectionRefused(
+            ConnectReturnCode::NotAuthorized | ConnectReturnCode::BadUserNamePassword,
+        ) => "it refuses us: are `user` and the password right?".to_owned(),
+        ConnectionError::ConnectionRefused(code) => format!("it refuses us ({code:?})"),
+        ConnectionError::Io(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+            "nothing listens there: is the broker running?".to_owned()
+        }
+        ConnectionError::Timeout(_) => "it does not answer".to_owned(),
+        other => other.to_string(),
+    }
+}

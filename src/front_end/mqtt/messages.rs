@@ -1,0 +1,198 @@
+//! The small messages: whether a daemon is there, the envelope of a command, its answer.
+
+use std::time::{Duration, SystemTime};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::settings::DaemonName;
+use crate::front_end::objects::timestamp;
+
+/// How often a daemon says that it is there.
+pub const HEARTBEAT: Duration = Duration::from_secs(30);
+/// A daemon that has not been heard for this long is away: three heartbeats.
+pub const AWAY_AFTER: Duration = Duration::from_secs(90);
+/// How long a command is good for: what somebody pressed must not come a minute later.
+pub const COMMAND_LIFE: Duration = Duration::from_secs(10);
+/// A command that claims to be good for longer than this is refused: it could be sent again by anybody until then.
+pub const LONGEST_LIFE: Duration = Duration::from_mins(5);
+/// The longest identifier of a command, in bytes.
+pub const MAX_ID: usize = 64;
+/// The largest command, in bytes: a game of the most moves in UCI notation takes 12 kB.
+pub const MAX_COMMAND: usize = 32 * 1024;
+/// The largest message taken, in bytes: the state of a board with the longest game takes some 60 kB.
+pub const MAX_MESSAGE: u32 = 256 * 1024;
+
+/// Whether a daemon is there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Online {
+    /// Whether it is.
+    pub online: bool,
+    /// Counts its starts.
+    #[serde(default)]
+    pub epoch: u64,
+    /// When it said so, by its clock.
+    #[serde(default)]
+    pub at: String,
+    /// Its version.
+    #[serde(default)]
+    pub version: String,
+}
+
+impl Online {
+    /// What this daemon says of itself.
+    pub fn of_ours(online: bool, epoch: u64, now: SystemTime) -> Self {
+        Self {
+            online,
+            epoch,
+            at: timestamp(now),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        }
+    }
+
+    /// When it said so.
+    pub fn said_at(&self) -> Option<SystemTime> {
+        humantime::parse_rfc3339_weak(&self.at).ok()
+    }
+}
+
+/// A command on its way.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Envelope {
+    /// Its identifier, of no other command of the sender.
+    pub id: String,
+    /// The sender: where the answer goes.
+    pub from: DaemonName,
+    /// When it is no longer good, RFC 3339 UTC.
+    pub expires: String,
+    /// The sender's epoch, if it has any.
+    #[serde(default)]
+    pub epoch: u64,
+    /// What is said: [`super::orders`].
+    pub command: Value,
+}
+
+/// Why a command comes too late, or is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Late {
+    /// `expires` is not a time.
+    NoTime,
+    /// It has expired.
+    Expired,
+    /// It is good for too long.
+    TooLong,
+}
+
+impl Late {
+    /// In words, for the sender.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::NoTime => "`expires` is not a time such as \"2026-01-31T12:00:00Z\"",
+            Self::Expired => "the command has expired: is the clock of its sender right?",
+            Self::TooLong => {
+                "the command would be good for more than five minutes: is the clock of its sender right?"
+            }
+        }
+    }
+}
+
+impl Envelope {
+    /// Whether the command is good now, by the receiver's clock.
+    ///
+    /// # Errors
+    /// [`Late`].
+    pub fn is_good(&self, now: SystemTime) -> Result<SystemTime, Late> {
+        let until = humantime::parse_rfc3339(&self.expires).map_err(|_| Late::NoTime)?;
+        if until < now {
+            Err(Late::Expired)
+        } else if until
+            .duration_since(now)
+            .is_ok_and(|life| life > LONGEST_LIFE)
+        {
+            Err(Late::TooLong)
+        } else {
+            Ok(until)
+        }
+    }
+
+    /// The JSON of a command of ours.
+    pub fn write(
+        id: &str,
+        from: &DaemonName,
+        epoch: u64,
+        until: SystemTime,
+        command: &Value,
+    ) -> String {
+        json!({
+            "id": id,
+            "from": from.as_str(),
+            "epoch": epoch,
+            "expires": timestamp(until),
+            "command": command,
+        })
+        .to_string()
+    }
+}
+
+/// The answer to a command.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answer {
+    /// The identifier of the command.
+    pub id: String,
+    /// It was taken.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub done: bool,
+    /// Why it was not taken, and what to do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+impl Answer {
+    /// The answer to this command.
+    pub fn to(id: &str, outcome: Result<(), String>) -> Self {
+        Self {
+            id: id.to_owned(),
+            done: outcome.is_ok(),
+            error: outcome.err(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_good_for_a_while_by_the_receivers_clock() {
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(2_000_000_000);
+        let envelope = |life: i64| {
+            let until = if life < 0 {
+                now - Duration::from_secs(life.unsigned_abs())
+            } else {
+                now + Duration::from_secs(life.unsigned_abs())
+            };
+            let from = "hall-1".parse().unwrap();
+            let text = Envelope::write("1", &from, 5, until, &json!("ready"));
+            serde_json::from_str::<Envelope>(&text).unwrap()
+        };
+        assert!(envelope(10).is_good(now).is_ok());
+        assert_eq!(envelope(-1).is_good(now), Err(Late::Expired));
+        assert_eq!(envelope(3_600).is_good(now), Err(Late::TooLong));
+        let mut none = envelope(10);
+        none.expires = "soon".to_owned();
+        assert_eq!(none.is_good(now), Err(Late::NoTime));
+    }
+
+    #[test]
+    fn an_answer_says_done_or_why_not() {
+        let done = serde_json::to_string(&Answer::to("7", Ok(()))).unwrap();
+        assert_eq!(done, r#"{"id":"7","done":true}"#);
+        let not = serde_json::to_string(&Answer::to("7", Err("no".to_owned()))).unwrap();
+        assert_eq!(not, r#"{"id":"7","error":"no"}"#);
+    }
+}

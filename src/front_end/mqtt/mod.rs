@@ -1,0 +1,28 @@
+//! Boards on an MQTT broker: those of this daemon are published there and take commands from there, and boards of other daemons
+//! are boards here. `docs/mqtt.md` lists the messages.
+//!
+//! Nothing here knows a protocol of a board, and nothing but `broker` knows MQTT's packets: publications and commands are all that
+//! crosses.
+//!
+//! | what | where |
+//! |---|---|
+//! | what is said, and where | `topics`, `messages`, `orders` (commands), `state` (a board as JSON) |
+//! | our boards | `outward` (what happens on them), `guests` (who plays on them from elsewhere), `senders` (who may say how much), `home_assistant` |
+//! | boards of others | `remote` |
+//! | what waits for the broker | `outbox` |
+//! | the way | `broker` (the connection), `server` (the task), `hub` (how the daemon's parts find it) |
+
+pub mod broker;
+pub mod guests;
+pub mod home_assistant;
+pub mod hub;
+pub mod messages;
+pub mod orders;
+pub mod outbox;
+pub mod outward;
+pub mod remote;
+pub mod senders;
+pub mod server;
+pub mod settings;
+pub mod state;
+pub mod topics;

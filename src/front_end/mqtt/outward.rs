@@ -1,0 +1,100 @@
+//! What happens on our boards, as messages: every event once, with its number, and the state after it.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use serde_json::Value;
+
+use super::{
+    guests::Guest,
+    outbox::Message,
+    settings::DaemonName,
+    state::{self, Numbers},
+    topics::{Part, Topic},
+};
+use crate::{
+    bus::{BoardHandle, Bus, Publication},
+    front_end::objects::lines::event_line,
+    vocabulary::{BoardName, ClientId, Snapshot},
+};
+
+/// What is published of our boards.
+#[derive(Debug)]
+pub struct Outward {
+    daemon: DaemonName,
+    epoch: u64,
+    boards: BTreeMap<BoardName, Numbers>,
+}
+
+impl Outward {
+    /// Nothing is published yet.
+    pub fn new(daemon: DaemonName, epoch: u64) -> Self {
+        Self {
+            daemon,
+            epoch,
+            boards: BTreeMap::new(),
+        }
+    }
+
+    /// The boards that are published.
+    pub fn boards(&self) -> impl Iterator<Item = &BoardName> {
+        self.boards.keys()
+    }
+
+    /// The messages about a publication: its events, each with a number of its own, then the state that has them.
+    pub fn published(
+        &mut self,
+        bus: &Bus,
+        board: &BoardHandle,
+        publication: &Publication,
+        guest: impl Fn(ClientId) -> Option<Guest>,
+    ) -> Vec<Message> {
+        let Some(state) = &publication.state else {
+            return Vec::new();
+        };
+        let topic = Topic::board(&self.daemon, &board.name, Part::Events);
+        let numbers = self.numbers(&board.name);
+        let mut messages = Vec::with_capacity(publication.events.len() + 1);
+        for event in &*publication.events {
+            numbers.sequence += 1;
+            let mut line = event_line(publication, event);
+            if let Value::Object(line) = &mut line {
+                line.insert("epoch".to_owned(), numbers.epoch.into());
+                line.insert("sequence".to_owned(), numbers.sequence.into());
+            }
+            messages.push(Message::once(&topic, line.to_string()));
+        }
+        messages.push(self.state(bus, board, state, guest));
+        messages
+    }
+
+    /// The message with a board's state.
+    pub fn state(
+        &mut self,
+        bus: &Bus,
+        board: &BoardHandle,
+        state: &Arc<Snapshot>,
+        guest: impl Fn(ClientId) -> Option<Guest>,
+    ) -> Message {
+        let topic = Topic::board(&self.daemon, &board.name, Part::State);
+        let numbers = self.numbers(&board.name);
+        numbers.revision += 1;
+        let object = state::write(bus, board, state, *numbers, guest);
+        Message::retained(&topic, object.to_string())
+    }
+
+    /// The messages that take a board off the broker.
+    pub fn gone(&mut self, board: &BoardName) -> Vec<Message> {
+        self.boards.remove(board);
+        let topic = Topic::board(&self.daemon, board, Part::State);
+        vec![Message::retained(&topic, "")]
+    }
+
+    fn numbers(&mut self, board: &BoardName) -> &mut Numbers {
+        let first = Numbers {
+            epoch: self.epoch,
+            sequence: 0,
+            revision: 0,
+        };
+        self.boards.entry(board.clone()).or_insert(first)
+    }
+}

@@ -1,0 +1,568 @@
+//! A board of another daemon, without I/O: what is heard of it becomes publications here, and what programs here say to it becomes
+//! commands there.
+//!
+//! The daemon that has the board decides everything. Here is only what was heard last, and what each client here has stated, to be
+//! said again when the other daemon may not know it.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    mem::discriminant,
+    time::{Duration, Instant, SystemTime},
+};
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{
+    messages::{AWAY_AFTER, Answer, COMMAND_LIFE, Envelope, Online},
+    orders,
+    outbox::Message,
+    settings::{DaemonName, FarBoard},
+    state::{Numbers, Object, Reading},
+    topics::{Part, Topic},
+};
+use crate::{
+    chess::game::{Game, uci},
+    vocabulary::{
+        Advice, BoardName, By, ClientId, ClientPlace, Command, Event, LinkState, Snapshot,
+    },
+};
+
+/// A command that is not answered for this long was lost: what its client has stated is said again.
+pub const ANSWER_WAIT: Duration = Duration::from_secs(5);
+/// Events that may wait for the state that has them.
+const MAX_EVENTS: usize = 256;
+/// Clients here whose statements are remembered: as many as the claims of a board.
+const MAX_CLIENTS: usize = 512;
+/// Commands without an answer that are remembered.
+const MAX_UNANSWERED: usize = 1_024;
+/// Clocks that differ by more than this are not both right.
+const CLOCKS_DIFFER: Duration = Duration::from_secs(20);
+
+/// Who speaks for this daemon on the broker.
+#[derive(Clone, Debug)]
+pub struct Ours {
+    /// Its name.
+    pub daemon: DaemonName,
+    /// Which start of it this is.
+    pub epoch: u64,
+}
+
+/// What to publish here.
+#[derive(Debug)]
+pub struct News {
+    /// What happened.
+    pub events: Vec<Event>,
+    /// The state after it.
+    pub state: Snapshot,
+}
+
+/// Whether the other daemon is heard.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Presence {
+    Here,
+    /// Why not.
+    Away(String),
+}
+
+#[derive(Debug)]
+struct Unanswered {
+    id: String,
+    client: Option<ClientId>,
+    since: Instant,
+}
+
+/// What a client here has stated, in the order in which the board has to know it.
+#[derive(Debug, Default)]
+struct Standing {
+    commands: Vec<Command>,
+    /// When all of it was last said.
+    said: Option<Instant>,
+}
+
+/// A board of another daemon. See the module documentation.
+#[derive(Debug)]
+pub struct Remote {
+    name: BoardName,
+    far: FarBoard,
+    ours: Ours,
+    presence: Presence,
+    /// When the other daemon was last heard.
+    heard: Option<Instant>,
+    /// How far its clock is ahead of ours, or behind it, if they differ much.
+    their_clock: Option<(SystemTime, Instant)>,
+    numbers: Numbers,
+    games: [Reading; 2],
+    /// The board as its daemon shows it.
+    shown: Snapshot,
+    /// Whether its daemon has shown it since it started.
+    is_shown: bool,
+    /// Events whose state has not come yet, by their numbers.
+    events: BTreeMap<u64, Event>,
+    standing: BTreeMap<ClientId, Standing>,
+    unanswered: VecDeque<Unanswered>,
+    counted: u64,
+    refusals: Vec<String>,
+}
+
+impl Remote {
+    /// A board that has not been heard of.
+    pub fn new(name: BoardName, far: FarBoard, ours: Ours) -> Self {
+        let why = format!(
+            "{} has not been heard yet: is BoardBridge running there, with the same broker?",
+            far.daemon
+        );
+        let shown = Snapshot::new(name.clone());
+        Self {
+            name,
+            far,
+            ours,
+            presence: Presence::Away(why),
+            heard: None,
+            their_clock: None,
+            numbers: Numbers::default(),
+            games: <[Reading; 2]>::default(),
+            shown,
+            is_shown: false,
+            events: BTreeMap::new(),
+            standing: BTreeMap::new(),
+            unanswered: VecDeque::new(),
+            counted: 0,
+            refusals: Vec::new(),
+        }
+    }
+
+    /// Which board it is.
+    pub fn far(&self) -> &FarBoard {
+        &self.far
+    }
+
+    /// The board's state here.
+    pub fn snapshot(&self) -> Snapshot {
+        let why = match &self.presence {
+            Presence::Here if self.is_shown => return self.shown.clone(),
+            Presence::Here => format!(
+                "{} is there, but shows no board `{}`: is it in its configuration?",
+                self.far.daemon, self.far.board
+            ),
+            Presence::Away(why) => why.clone(),
+        };
+        Snapshot {
+            link: LinkState::Down(why.clone()),
+            advice: Advice::NoLink(why),
+            guidance: [].into(),
+            ..self.shown.clone()
+        }
+    }
+
+    /// What the other daemon refused since this was last asked, in its words.
+    pub fn refusals(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.refusals)
+    }
+
+    /// The broker is reached, and everything said before may be lost.
+    pub fn reached(&mut self) {
+        self.unanswered.clear();
+        for standing in self.standing.values_mut() {
+            standing.said = None;
+        }
+    }
+
+    /// The broker cannot be reached, for this reason.
+    pub fn unreached(&mut self, why: &str) -> Option<News> {
+        self.leaves(why.to_owned())
+    }
+
+    /// The other daemon says whether it is there.
+    pub fn online(
+        &mut self,
+        now: Instant,
+        at: SystemTime,
+        online: &Online,
+        live: bool,
+    ) -> Option<News> {
+        if online.epoch < self.numbers.epoch {
+            return None;
+        }
+        if !online.online {
+            let why = format!(
+                "{} is away: its BoardBridge has stopped or lost the broker",
+                self.far.daemon
+            );
+            return self.leaves(why);
+        }
+        if live {
+            let theirs = online.said_at();
+            let differs = |theirs: &SystemTime| {
+                let ahead = theirs.duration_since(at).unwrap_or_default();
+                let behind = at.duration_since(*theirs).unwrap_or_default();
+                ahead.max(behind) > CLOCKS_DIFFER
+            };
+            self.their_clock = theirs.filter(differs).map(|theirs| (theirs, now));
+        }
+        self.begins(online.epoch);
+        self.comes(now)
+    }
+
+    /// The state of the board, as JSON.
+    pub fn state(
+        &mut self,
+        now: Instant,
+        payload: &[u8],
+        live: bool,
+    ) -> Result<Option<News>, String> {
+        if payload.is_empty() {
+            self.is_shown = false;
+            return Ok(Some(self.news(Vec::new())));
+        }
+        let object: Object = serde_json::from_slice(payload).map_err(|error| error.to_string())?;
+        if self.is_stale(object.numbers) {
+            return Ok(None);
+        }
+        let standing = &self.standing;
+        let stated = |game: &Game, target: Option<&Game>| places(standing, game, target);
+        let shown = object
+            .snapshot(&self.name, &self.ours.daemon, &mut self.games, stated)
+            .map_err(|error| error.to_string())?;
+        self.begins(object.numbers.epoch);
+        let first = !std::mem::replace(&mut self.is_shown, true);
+        let events = self.events_until(object.numbers.sequence, &shown, first);
+        self.numbers = object.numbers;
+        self.shown = shown;
+        if live {
+            self.heard = Some(now);
+        }
+        let mut events = events;
+        if live && self.presence != Presence::Here {
+            self.presence = Presence::Here;
+            events.insert(0, Event::Connected);
+        }
+        Ok(Some(self.news(events)))
+    }
+
+    /// Something happened on the board, as JSON.
+    pub fn event(&mut self, now: Instant, payload: &[u8]) -> Result<(), String> {
+        #[derive(Deserialize)]
+        struct Numbered {
+            epoch: u64,
+            sequence: u64,
+            #[serde(flatten)]
+            event: Value,
+        }
+        let numbered: Numbered =
+            serde_json::from_slice(payload).map_err(|error| error.to_string())?;
+        if numbered.epoch < self.numbers.epoch {
+            return Ok(());
+        }
+        self.heard = Some(now);
+        self.begins(numbered.epoch);
+        if numbered.sequence <= self.numbers.sequence {
+            return Ok(());
+        }
+        // Events of a newer version that mean nothing here are passed over.
+        if let Ok(event) = Event::deserialize(&numbered.event) {
+            self.events.entry(numbered.sequence).or_insert(event);
+            if self.events.len() > MAX_EVENTS {
+                self.events.pop_first();
+            }
+        }
+        Ok(())
+    }
+
+    /// The other daemon answers a command. `false` if it was none of this board's.
+    pub fn answered(&mut self, answer: &Answer) -> bool {
+        let Some(at) = self.unanswered.iter().position(|one| one.id == answer.id) else {
+            return false;
+        };
+        self.unanswered.remove(at);
+        if let Some(error) = &answer.error {
+            self.refusals.push(error.chars().take(200).collect());
+        }
+        true
+    }
+
+    /// A client here says something to the board.
+    pub fn command(&mut self, now: Instant, at: SystemTime, command: &Command) -> Option<Message> {
+        if let Some(client) = command.client() {
+            self.note(client, command);
+        }
+        if self.presence != Presence::Here {
+            return None;
+        }
+        Some(self.said(now, at, command))
+    }
+
+    /// What has to be said again now.
+    pub fn again(&mut self, now: Instant, at: SystemTime) -> Vec<Message> {
+        if self.presence != Presence::Here || !self.is_shown {
+            return Vec::new();
+        }
+        let late = |since: Instant| now.saturating_duration_since(since) >= ANSWER_WAIT;
+        let mut again: Vec<ClientId> = Vec::new();
+        self.unanswered.retain(|one| {
+            let lost = late(one.since);
+            again.extend(one.client.filter(|_| lost));
+            !lost
+        });
+        for (client, standing) in &self.standing {
+            let number = standing.number();
+            let known = number.is_none_or(|number| self.shown.place(*client, number).is_some());
+            if !known && standing.said.is_none_or(late) && !again.contains(client) {
+                again.push(*client);
+            }
+        }
+        let mut messages = Vec::new();
+        for client in again {
+            let Some(standing) = self.standing.get_mut(&client) else {
+                continue;
+            };
+            standing.said = Some(now);
+            let commands = standing.commands.clone();
+            messages.extend(commands.iter().map(|command| self.said(now, at, command)));
+        }
+        messages
+    }
+
+    /// Notes the time: a daemon that has not been heard for long is away.
+    pub fn timeout(&mut self, now: Instant) -> Option<News> {
+        let heard = self.heard?;
+        if self.presence != Presence::Here || now.saturating_duration_since(heard) < AWAY_AFTER {
+            return None;
+        }
+        let why = format!(
+            "{} has not been heard for {} s: has it lost power, or the network?",
+            self.far.daemon,
+            AWAY_AFTER.as_secs()
+        );
+        self.leaves(why)
+    }
+
+    fn note(&mut self, client: ClientId, command: &Command) {
+        match command {
+            Command::Release { .. } | Command::Lost { .. } => {
+                self.standing.remove(&client);
+                return;
+            }
+            Command::Ready { .. } => return,
+            _ => {}
+        }
+        if self.standing.len() >= MAX_CLIENTS && !self.standing.contains_key(&client) {
+            return;
+        }
+        let standing = self.standing.entry(client).or_default();
+        let kind = discriminant(command);
+        let replaces = |before: &Command| {
+            let of_target = matches!(
+                before,
+                Command::Await { .. }
+                    | Command::Analyse { .. }
+                    | Command::Answered { .. }
+                    | Command::Refuse { .. }
+                    | Command::NewGame { .. }
+                    | Command::Ended { .. }
+                    | Command::Yield { .. }
+            );
+            discriminant(before) == kind
+                || matches!(command, Command::Target { .. }) && of_target
+                || matches!(command, Command::Await { .. })
+                    && matches!(before, Command::Analyse { .. } | Command::Yield { .. })
+        };
+        standing.commands.retain(|before| !replaces(before));
+        standing.commands.push(command.clone());
+    }
+
+    /// The message of a command.
+    fn said(&mut self, now: Instant, at: SystemTime, command: &Command) -> Message {
+        self.counted += 1;
+        let Ours { daemon, epoch } = &self.ours;
+        let id = format!("{epoch}-{}-{}", self.name, self.counted);
+        if let Some(client) = command.client()
+            && matches!(command, Command::Target { .. })
+            && let Some(standing) = self.standing.get_mut(&client)
+        {
+            standing.said = Some(now);
+        }
+        self.unanswered.push_back(Unanswered {
+            id: id.clone(),
+            client: command.client(),
+            since: now,
+        });
+        if self.unanswered.len() > MAX_UNANSWERED {
+            self.unanswered.pop_front();
+        }
+        // By the clock of the daemon that has to judge it.
+        let theirs = self
+            .their_clock
+            .map(|(theirs, since)| theirs + now.saturating_duration_since(since));
+        let until = theirs.unwrap_or(at) + COMMAND_LIFE;
+        let payload = Envelope::write(&id, daemon, *epoch, until, &orders::write(command));
+        let topic = Topic::board(&self.far.daemon, &self.far.board, Part::Commands);
+        Message::once(&topic, payload).within(COMMAND_LIFE)
+    }
+
+    fn is_stale(&self, numbers: Numbers) -> bool {
+        let known = self.numbers;
+        let older = (numbers.epoch, numbers.sequence) < (known.epoch, known.sequence);
+        let again = self.is_shown
+            && numbers.epoch == known.epoch
+            && numbers.revision != 0
+            && numbers.revision <= known.revision;
+        older || again
+    }
+
+    /// The other daemon has started again, if this is a new epoch.
+    fn begins(&mut self, epoch: u64) {
+        if epoch <= self.numbers.epoch {
+            return;
+        }
+        self.numbers = Numbers {
+            epoch,
+            ..Numbers::default()
+        };
+        self.events.clear();
+        self.reached();
+    }
+
+    fn comes(&mut self, now: Instant) -> Option<News> {
+        self.heard = Some(now);
+        if self.presence == Presence::Here {
+            return None;
+        }
+        self.presence = Presence::Here;
+        let events = if self.is_shown {
+            vec![Event::Connected]
+        } else {
+            Vec::new()
+        };
+        Some(self.news(events))
+    }
+
+    fn leaves(&mut self, why: String) -> Option<News> {
+        let away = Presence::Away(why.clone());
+        if self.presence == away {
+            return None;
+        }
+        let was_here = self.presence == Presence::Here;
+        self.presence = away;
+        self.reached();
+        let events = if was_here {
+            vec![Event::Disconnected { why }]
+        } else {
+            Vec::new()
+        };
+        Some(self.news(events))
+    }
+
+    fn news(&self, events: Vec<Event>) -> News {
+        News {
+            events,
+            state: self.snapshot(),
+        }
+    }
+
+    /// The events up to this number. Where some are missing, the moves are told from the games before and after.
+    fn events_until(&mut self, sequence: u64, shown: &Snapshot, first: bool) -> Vec<Event> {
+        let later = self.events.split_off(&sequence.saturating_add(1));
+        let come = std::mem::replace(&mut self.events, later);
+        if first && self.numbers.sequence == 0 && come.is_empty() {
+            return Vec::new();
+        }
+        let missing = sequence.saturating_sub(self.numbers.sequence) != come.len() as u64;
+        let mut events: Vec<Event> = come.into_values().collect();
+        if missing {
+            let of_game = |event: &Event| {
+                matches!(
+                    event,
+                    Event::Moved { .. }
+                        | Event::TookBack { .. }
+                        | Event::NewGame { .. }
+                        | Event::SetUp { .. }
+                        | Event::Executed { .. }
+                )
+            };
+            events.retain(|event| !of_game(event));
+            events.extend(between(&self.shown.game, shown));
+        }
+        events
+    }
+}
+
+impl Standing {
+    /// The number of the target stated last.
+    fn number(&self) -> Option<u64> {
+        self.commands.iter().find_map(|command| match command {
+            Command::Target { number, .. } => Some(*number),
+            _ => None,
+        })
+    }
+}
+
+/// What has happened between one game and the state after it.
+fn between(before: &Game, after: &Snapshot) -> Vec<Event> {
+    let game = &*after.game;
+    let mut events = Vec::new();
+    let common = match before.common_plies(game) {
+        Some(common) if common > 0 || before.is_empty() || game.is_empty() => common,
+        _ => {
+            events.push(Event::NewGame { by: By::HandUnseen });
+            0
+        }
+    };
+    if events.is_empty() {
+        for ply in (common..before.len()).rev() {
+            events.extend(before.moves().get(ply).map(|m| Event::TookBack {
+                uci: uci(*m),
+                ply: ply + 1,
+                by: By::HandUnseen,
+            }));
+        }
+    }
+    for (ply, m) in game.moves().iter().enumerate().skip(common) {
+        events.push(Event::Moved {
+            uci: uci(*m),
+            ply: ply + 1,
+            by: after
+                .by
+                .get(ply)
+                .copied()
+                .flatten()
+                .unwrap_or(By::HandUnseen),
+            took: after.took.get(ply).copied().flatten(),
+        });
+    }
+    events
+}
+
+/// The places of the clients here, told from the games: for a daemon that does not say them.
+fn places(
+    standing: &BTreeMap<ClientId, Standing>,
+    game: &Game,
+    target: Option<&Game>,
+) -> Vec<ClientPlace> {
+    let place = |(client, standing): (&ClientId, &Standing)| {
+        standing.commands.iter().find_map(|command| match command {
+            Command::Target {
+                number,
+                game: stated,
+                ..
+            } => {
+                let joined = target.is_some_and(|target| target.continues(stated));
+                let answers = joined && game.continues(stated);
+                Some(ClientPlace {
+                    client: *client,
+                    number: *number,
+                    joined,
+                    put_out: false,
+                    answer: game
+                        .moves()
+                        .get(stated.len()..)
+                        .filter(|_| answers)
+                        .unwrap_or_default()
+                        .to_vec(),
+                })
+            }
+            _ => None,
+        })
+    };
+    standing.iter().filter_map(place).collect()
+}

@@ -1,0 +1,817 @@
+//! The task that speaks to the broker: the one place where what is heard, what happens here, and what is said to boards elsewhere
+//! meet.
+
+use std::{
+    collections::BTreeMap,
+    sync::Arc,
+    time::{Duration, Instant, SystemTime},
+};
+
+use bytes::Bytes;
+use tokio::{
+    sync::mpsc,
+    task::JoinSet,
+    time::{interval_at, sleep, timeout},
+};
+use tokio_util::sync::CancellationToken;
+use tracing::{debug, info, warn};
+
+use super::{
+    broker::{Broker, Connection, Heard},
+    guests::{Guest, Guests, Told},
+    home_assistant,
+    hub::{Hub, Said, Wanted},
+    messages::{Answer, Envelope, HEARTBEAT, MAX_COMMAND, MAX_ID, Online},
+    orders::{self, Order},
+    outbox::{Message, Outbox},
+    outward::Outward,
+    remote::{News as RemoteNews, Ours, Remote},
+    senders::{Senders, Verdict},
+    settings::{DaemonName, MqttConfig},
+    topics::{About, Part, Topic},
+};
+use crate::{
+    bus::{
+        BoardHandle, Bus, News, Publication,
+        clients::{Client, ClientKind, Presence},
+    },
+    front_end::buttons,
+    state::Shelf,
+    system::clock,
+    text::lines::printable,
+    vocabulary::{BoardName, ClientId, ClientName, Command, Event},
+};
+
+/// How often boards elsewhere are looked after: commands without an answer, daemons that are silent.
+const TICK: Duration = Duration::from_secs(5);
+/// How long the broker may take for our last word.
+const FAREWELL_WAIT: Duration = Duration::from_secs(1);
+/// Filters in one request to the broker.
+const FILTERS: usize = 256;
+/// Buttons that wait for an opponent at once.
+const MAX_BUTTONS: usize = 16;
+/// After this long without a password, say, everything is tried again.
+const AGAIN: Duration = Duration::from_secs(30);
+/// The least time between two complaints about the same sender.
+const COMPLAINTS: Duration = Duration::from_mins(1);
+/// Senders that are complained about at once.
+const MAX_COMPLAINTS: usize = 256;
+/// The least time between two corrections of what the broker says of us.
+const CORRECTIONS: Duration = Duration::from_secs(5);
+/// Home Assistant has announced that it has started; it takes a moment to listen.
+const BIRTH_WAIT: Duration = Duration::from_secs(3);
+
+/// What the task needs of the daemon.
+pub struct House {
+    /// The configuration.
+    pub config: MqttConfig,
+    /// The boards.
+    pub bus: Bus,
+    /// Boards of other daemons.
+    pub hub: Hub,
+    /// Numbers for clients.
+    pub number: Arc<dyn Fn() -> ClientId + Send + Sync>,
+    /// Where the count of starts is kept.
+    pub shelf: Shelf,
+}
+
+/// Speaks to the broker until `stop` is cancelled.
+pub async fn serve(mut house: House, stop: CancellationToken) {
+    let Some(mut said) = house.hub.take() else {
+        warn!("there is another connection to a broker: this one is not used");
+        return;
+    };
+    let daemon = house.config.daemon();
+    let epoch = next_epoch(&mut house.shelf).await;
+    let url = house.config.url.to_string();
+    info!(%daemon, "boards are published at the broker {url}");
+    let will = online(&daemon, false, epoch);
+    // Another process with the same name must not take our place over.
+    let client_id = format!("boardbridge-{daemon}-{epoch}-{}", std::process::id());
+    let mut connection = loop {
+        match Connection::new(&house.config, &client_id, &will) {
+            Ok(connection) => break Some(connection),
+            Err(error) => warn!("the broker {url} is not used: {error}"),
+        }
+        tokio::select! {
+            () = stop.cancelled() => break None,
+            () = sleep(AGAIN) => {}
+        }
+    };
+    if let Some(connection) = &mut connection {
+        Server::new(&house, daemon, epoch)
+            .run(connection, &mut said, &stop)
+            .await;
+    }
+    house.hub.give_back(said);
+}
+
+/// Counts the starts: by the seconds since 1970, and one more than the last where the clock has gone back.
+async fn next_epoch(shelf: &mut Shelf) -> u64 {
+    let since = clock::now().duration_since(SystemTime::UNIX_EPOCH);
+    let seconds = since.map_or(0, |since| since.as_secs());
+    let last: Option<u64> = shelf.read();
+    let epoch = seconds.max(last.unwrap_or(0).saturating_add(1));
+    shelf.keep_at_once(&epoch).await;
+    epoch
+}
+
+fn online(daemon: &DaemonName, online: bool, epoch: u64) -> Message {
+    let said = Online::of_ours(online, epoch, clock::now());
+    let payload = serde_json::to_string(&said).unwrap_or_default();
+    Message::retained(&Topic::online(daemon), payload)
+}
+
+/// Everything between the broker and the bus.
+struct Server<'a> {
+    house: &'a House,
+    daemon: DaemonName,
+    epoch: u64,
+    outbox: Outbox,
+    outward: Outward,
+    guests: Guests,
+    presences: BTreeMap<ClientId, Presence>,
+    senders: Senders,
+    remotes: BTreeMap<BoardName, (Remote, Wanted)>,
+    buttons: JoinSet<Option<Message>>,
+    complaints: BTreeMap<String, Instant>,
+    corrected: Option<Instant>,
+    /// Why the broker is not reached; `None` while it is.
+    unreached: Option<String>,
+    /// Topics to listen to.
+    filters: Vec<String>,
+    /// When Home Assistant is told everything again.
+    birth: Option<tokio::time::Instant>,
+}
+
+impl<'a> Server<'a> {
+    fn new(house: &'a House, daemon: DaemonName, epoch: u64) -> Self {
+        Self {
+            house,
+            outward: Outward::new(daemon.clone(), epoch),
+            daemon,
+            epoch,
+            outbox: Outbox::default(),
+            guests: Guests::default(),
+            presences: BTreeMap::new(),
+            senders: Senders::default(),
+            remotes: BTreeMap::new(),
+            buttons: JoinSet::new(),
+            complaints: BTreeMap::new(),
+            corrected: None,
+            unreached: Some("it has not been reached yet".to_owned()),
+            filters: Vec::new(),
+            birth: None,
+        }
+    }
+
+    async fn run(
+        mut self,
+        broker: &mut impl Broker,
+        said: &mut mpsc::Receiver<Said>,
+        stop: &CancellationToken,
+    ) {
+        let bus = self.house.bus.clone();
+        let mut subscription = bus.subscribe();
+        let mut changes = bus.changes();
+        let mut pairings = bus.pairings().changes();
+        let mut wanted = self.house.hub.wanted();
+        let first = tokio::time::Instant::now() + TICK;
+        let mut tick = interval_at(first, TICK);
+        let mut heartbeat = interval_at(tokio::time::Instant::now() + HEARTBEAT, HEARTBEAT);
+        self.put(online(&self.daemon, true, self.epoch));
+        let remotes = wanted.borrow_and_update().clone();
+        self.wanted(remotes);
+        self.boards();
+        loop {
+            self.flush(broker);
+            let birth = self.birth;
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => break,
+                heard = broker.heard() => self.heard(heard),
+                Some((board, command)) = said.recv() => self.say(&board, &command),
+                news = subscription.next() => match news {
+                    News::Published(publication) => self.published(&publication),
+                    News::Lagged(_) => {
+                        for board in self.own() {
+                            subscription.look(&board);
+                        }
+                        self.states();
+                    }
+                },
+                () = changes.next() => self.boards(),
+                () = pairings.next() => self.states(),
+                Ok(()) = wanted.changed() => {
+                    let remotes = wanted.borrow_and_update().clone();
+                    self.wanted(remotes);
+                    self.boards();
+                }
+                Some(pressed) = self.buttons.join_next() => {
+                    if let Ok(Some(message)) = pressed {
+                        self.put(message);
+                    }
+                }
+                _ = heartbeat.tick() => self.put(online(&self.daemon, true, self.epoch)),
+                _ = tick.tick() => self.tick(),
+                () = sleep_until_some(birth) => {
+                    self.birth = None;
+                    self.announce();
+                    self.states();
+                }
+            }
+        }
+        self.leave(broker).await;
+    }
+
+    /// Says that we leave, and that the boards elsewhere are out of reach.
+    async fn leave(&mut self, broker: &mut impl Broker) {
+        for (remote, wanted) in self.remotes.values_mut() {
+            let news = remote.unreached("the connection to the broker is switched off");
+            publish(wanted, news);
+        }
+        let lost = self.guests.all_lost();
+        self.tell(lost);
+        self.put(online(&self.daemon, false, self.epoch));
+        let said = async {
+            while self.unreached.is_none() && !self.outbox.is_done() {
+                self.flush(broker);
+                match broker.heard().await {
+                    Heard::Confirmed => self.outbox.confirmed(),
+                    Heard::Lost(_) => break,
+                    _ => {}
+                }
+            }
+        };
+        let _ = timeout(FAREWELL_WAIT, said).await;
+        broker.leave();
+    }
+
+    fn put(&mut self, message: Message) {
+        self.outbox.put(Instant::now(), message);
+    }
+
+    /// Hands over what waits.
+    fn flush(&mut self, broker: &mut impl Broker) {
+        if self.unreached.is_some() {
+            return;
+        }
+        while !self.filters.is_empty() {
+            let some = self.filters.len().min(FILTERS);
+            if !broker.subscribe(&self.filters[..some]) {
+                return;
+            }
+            self.filters.drain(..some);
+        }
+        while let Some(message) = self.outbox.next(Instant::now()) {
+            debug!(topic = %message.topic, bytes = message.payload.len(), ">");
+            if !broker.send(&message) {
+                self.outbox.take_back();
+                return;
+            }
+        }
+    }
+
+    /// Our boards: not those of other daemons.
+    fn own(&self) -> Vec<BoardHandle> {
+        let boards = self.house.bus.boards().into_iter();
+        boards
+            .filter(|board| !self.remotes.contains_key(&board.name))
+            .collect()
+    }
+
+    fn own_board(&self, name: &BoardName) -> Option<BoardHandle> {
+        let own = !self.remotes.contains_key(name);
+        self.house.bus.board(name.as_str()).filter(|_| own)
+    }
+
+    /// Boards have come or gone.
+    fn boards(&mut self) {
+        let own = self.own();
+        let gone: Vec<BoardName> = self.outward.boards().cloned().collect();
+        for name in gone {
+            if !own.iter().any(|board| board.name == name) {
+                let prefix = self.house.config.discovery_prefix.clone();
+                for message in self.outward.gone(&name) {
+                    self.put(message);
+                }
+                if self.house.config.home_assistant {
+                    self.put(home_assistant::withdraws(&prefix, &self.daemon, &name));
+                }
+            }
+        }
+        self.announce();
+        self.states();
+    }
+
+    /// Tells Home Assistant of our boards.
+    fn announce(&mut self) {
+        if !self.house.config.home_assistant {
+            return;
+        }
+        let prefix = &self.house.config.discovery_prefix;
+        for board in self.own() {
+            let message = home_assistant::announces(prefix, &self.daemon, &board.name);
+            self.outbox.put(Instant::now(), message);
+        }
+    }
+
+    /// Says how every board stands.
+    fn states(&mut self) {
+        for board in self.own() {
+            let guests = &self.guests;
+            let guest = |client| guests.guest(client);
+            let state = self
+                .outward
+                .state(&self.house.bus, &board, &board.state(), guest);
+            self.put(state);
+        }
+    }
+
+    /// Something has happened here.
+    fn published(&mut self, publication: &Publication) {
+        let Some(board) = publication.board().and_then(|name| self.own_board(name)) else {
+            return;
+        };
+        let guests = &self.guests;
+        let guest = |client| guests.guest(client);
+        let mut messages = self
+            .outward
+            .published(&self.house.bus, &board, publication, guest);
+        if self.house.config.home_assistant {
+            messages.extend(home_assistant::moves(
+                &self.daemon,
+                &board.name,
+                publication,
+            ));
+        }
+        for message in messages {
+            self.put(message);
+        }
+    }
+
+    /// The boards of other daemons that are wanted here.
+    fn wanted(&mut self, wanted: BTreeMap<BoardName, Wanted>) {
+        self.remotes.retain(|name, (remote, _)| {
+            wanted
+                .get(name)
+                .is_some_and(|wanted| wanted.far == *remote.far())
+        });
+        for (name, wanted) in wanted {
+            if let Some((_, before)) = self.remotes.get_mut(&name) {
+                *before = wanted;
+                continue;
+            }
+            let ours = Ours {
+                daemon: self.daemon.clone(),
+                epoch: self.epoch,
+            };
+            let mut remote = Remote::new(name.clone(), wanted.far.clone(), ours);
+            match &self.unreached {
+                Some(why) => publish(&wanted, remote.unreached(&self.no_broker(why))),
+                None => self.filters.extend(filters_of(&remote)),
+            }
+            self.remotes.insert(name, (remote, wanted));
+        }
+    }
+
+    fn no_broker(&self, why: &str) -> String {
+        format!(
+            "the broker {} is out of reach: {why}",
+            self.house.config.url
+        )
+    }
+
+    /// A program here says something to a board elsewhere.
+    fn say(&mut self, board: &BoardName, command: &Command) {
+        let Some((remote, _)) = self.remotes.get_mut(board) else {
+            return;
+        };
+        if let Some(message) = remote.command(Instant::now(), clock::now(), command) {
+            self.put(message);
+        }
+    }
+
+    /// Looks after the boards elsewhere.
+    fn tick(&mut self) {
+        let (now, at) = (Instant::now(), clock::now());
+        let mut messages = Vec::new();
+        for (remote, wanted) in self.remotes.values_mut() {
+            publish(wanted, remote.timeout(now));
+            messages.extend(remote.again(now, at));
+        }
+        for message in messages {
+            self.put(message);
+        }
+        let dropped = self.outbox.take_dropped();
+        if dropped > 0 {
+            warn!(
+                "the broker is away or slow: {dropped} events were not told there; the boards' states will be"
+            );
+        }
+        self.complaints
+            .retain(|_, since| now.saturating_duration_since(*since) < COMPLAINTS);
+    }
+
+    fn heard(&mut self, heard: Heard) {
+        match heard {
+            Heard::Reached => self.reached(),
+            Heard::Lost(why) => self.lost(&why),
+            Heard::Said {
+                topic,
+                payload,
+                kept,
+            } => {
+                debug!(%topic, bytes = %printable(&payload, 256), kept, "<");
+                self.said(&topic, &payload, !kept);
+            }
+            Heard::Confirmed => self.outbox.confirmed(),
+            Heard::Refused(why) => {
+                warn!("the broker {}: {why}", self.house.config.url);
+            }
+        }
+    }
+
+    /// The broker may have forgotten everything: it is told all of it.
+    fn reached(&mut self) {
+        self.unreached = None;
+        info!("the broker {} is reached", self.house.config.url);
+        let board = |part: &str| format!("{}/{}/boards/+/{part}", super::topics::ROOT, self.daemon);
+        self.filters = vec![
+            format!("{}/+/online", super::topics::ROOT),
+            Topic::answers(&self.daemon).to_string(),
+            board("commands"),
+            board("press"),
+        ];
+        if self.house.config.home_assistant {
+            let prefix = &self.house.config.discovery_prefix;
+            self.filters.push(home_assistant::birth(prefix));
+        }
+        for (remote, _) in self.remotes.values_mut() {
+            remote.reached();
+            self.filters.extend(filters_of(remote));
+        }
+        self.put(online(&self.daemon, true, self.epoch));
+        self.outbox.connected(Instant::now());
+    }
+
+    fn lost(&mut self, why: &str) {
+        self.outbox.lost();
+        if self.unreached.as_deref() == Some(why) {
+            return;
+        }
+        self.unreached = Some(why.to_owned());
+        let words = self.no_broker(why);
+        warn!("{words}");
+        for (remote, wanted) in self.remotes.values_mut() {
+            publish(wanted, remote.unreached(&words));
+        }
+    }
+
+    /// The broker passes on what somebody says.
+    fn said(&mut self, topic: &str, payload: &Bytes, live: bool) {
+        let config = &self.house.config;
+        if config.home_assistant && topic == home_assistant::birth(&config.discovery_prefix) {
+            if live && &payload[..] == b"online" {
+                self.birth = Some(tokio::time::Instant::now() + BIRTH_WAIT);
+            }
+            return;
+        }
+        let Some(Topic { daemon, about }) = Topic::read(topic) else {
+            return;
+        };
+        let ours = daemon == self.daemon;
+        match about {
+            About::Online => self.online(&daemon, payload, live),
+            About::Answers if ours => self.answered(payload),
+            About::Board(board, Part::Commands) if ours => self.command(&board, payload, live),
+            About::Board(board, Part::Press) if ours => self.press(&board, payload, live),
+            About::Board(board, part @ (Part::State | Part::Events)) => {
+                self.of_another(&daemon, &board, part, payload, live);
+            }
+            _ => {}
+        }
+    }
+
+    /// A daemon says whether it is there; or somebody says so of us.
+    fn online(&mut self, daemon: &DaemonName, payload: &[u8], live: bool) {
+        let Ok(said) = serde_json::from_slice::<Online>(payload) else {
+            if !payload.is_empty() {
+                self.complain(
+                    daemon.as_str(),
+                    &format!("what {daemon} says of itself is not understood"),
+                );
+            }
+            return;
+        };
+        if *daemon == self.daemon {
+            self.of_us(&said);
+            return;
+        }
+        let told = if said.online {
+            let mut told = self.guests.started(daemon, said.epoch);
+            told.extend(self.guests.away(daemon, false));
+            told
+        } else {
+            self.guests.away(daemon, true)
+        };
+        self.tell(told);
+        let (now, at) = (Instant::now(), clock::now());
+        let mut again = Vec::new();
+        for (remote, wanted) in self.remotes.values_mut() {
+            if remote.far().daemon == *daemon {
+                publish(wanted, remote.online(now, at, &said, live));
+                again.extend(remote.again(now, at));
+            }
+        }
+        for message in again {
+            self.put(message);
+        }
+    }
+
+    /// What is said of us by another: our last will, after the broker lost us, or another daemon with our name.
+    fn of_us(&mut self, said: &Online) {
+        if said.online && said.epoch == self.epoch {
+            return;
+        }
+        if said.online && said.epoch > self.epoch {
+            let words = format!(
+                "another BoardBridge on this broker is called {} too: give one of them another `name` in [mqtt]",
+                self.daemon
+            );
+            self.complain("our name", &words);
+            return;
+        }
+        let now = Instant::now();
+        let lately = |at: Instant| now.saturating_duration_since(at) < CORRECTIONS;
+        if !self.corrected.is_some_and(lately) {
+            self.corrected = Some(now);
+            self.put(online(&self.daemon, true, self.epoch));
+        }
+    }
+
+    fn answered(&mut self, payload: &[u8]) {
+        let Ok(answer) = serde_json::from_slice::<Answer>(payload) else {
+            return;
+        };
+        for (remote, _) in self.remotes.values_mut() {
+            if remote.answered(&answer) {
+                for words in remote.refusals() {
+                    warn!(
+                        "{} refuses: {}",
+                        remote.far(),
+                        printable(words.as_bytes(), 200)
+                    );
+                }
+                return;
+            }
+        }
+    }
+
+    /// News of a board of another daemon.
+    fn of_another(
+        &mut self,
+        daemon: &DaemonName,
+        board: &BoardName,
+        part: Part,
+        payload: &[u8],
+        live: bool,
+    ) {
+        let (now, at) = (Instant::now(), clock::now());
+        let mut again = Vec::new();
+        let mut wrong = None;
+        for (remote, wanted) in self.remotes.values_mut() {
+            if remote.far().daemon != *daemon || remote.far().board != *board {
+                continue;
+            }
+            match part {
+                Part::Events if live => wrong = remote.event(now, payload).err(),
+                Part::State => match remote.state(now, payload, live) {
+                    Ok(news) => {
+                        publish(wanted, news);
+                        again.extend(remote.again(now, at));
+                    }
+                    Err(error) => wrong = Some(error),
+                },
+                _ => {}
+            }
+        }
+        if let Some(error) = wrong {
+            let error = printable(error.as_bytes(), 200);
+            self.complain(
+                daemon.as_str(),
+                &format!("what {daemon} says of {board} is not understood: {error}"),
+            );
+        }
+        for message in again {
+            self.put(message);
+        }
+    }
+
+    /// A button of Home Assistant's.
+    fn press(&mut self, board: &BoardName, payload: &[u8], live: bool) {
+        if live && payload == b"ready" {
+            let order = orders::read(&serde_json::Value::String("ready".to_owned()));
+            if let (Ok(Order::Say(saying)), Some(board)) = (order, self.own_board(board)) {
+                let (bus, name) = (self.house.bus.clone(), board.name.clone());
+                self.button(async move {
+                    if let Err(why) = buttons::say(&bus, &board, saying).await {
+                        info!(board = %name, "a button over the broker does nothing: {why}");
+                    }
+                    None
+                });
+            }
+        }
+    }
+
+    /// A command for a board of ours.
+    fn command(&mut self, board: &BoardName, payload: &[u8], live: bool) {
+        // A command that the broker kept is not said now.
+        if !live || payload.is_empty() {
+            return;
+        }
+        let envelope = if payload.len() > MAX_COMMAND {
+            Err(format!("a command has at most {MAX_COMMAND} bytes"))
+        } else {
+            serde_json::from_slice::<Envelope>(payload).map_err(|error| error.to_string())
+        };
+        let envelope = match envelope {
+            Ok(envelope) => envelope,
+            Err(error) => {
+                let error = printable(error.as_bytes(), 200);
+                self.complain(
+                    board.as_str(),
+                    &format!("a command for {board} over the broker is not understood: {error}"),
+                );
+                return;
+            }
+        };
+        if envelope.id.is_empty() || envelope.id.len() > MAX_ID {
+            let words = format!(
+                "a command of {} has no identifier of at most {MAX_ID} bytes",
+                envelope.from
+            );
+            self.complain(envelope.from.as_str(), &words);
+            return;
+        }
+        let outcome = self.judge(board, &envelope);
+        let Some(outcome) = outcome.transpose() else {
+            return;
+        };
+        if let Err(words) = &outcome {
+            self.complain(
+                envelope.from.as_str(),
+                &format!("{}: {words}", envelope.from),
+            );
+        }
+        self.put(answer(&envelope.from, &envelope.id, outcome));
+    }
+
+    /// Carries a command out, or says why not; `None` if its answer comes later, or never.
+    fn judge(&mut self, board: &BoardName, envelope: &Envelope) -> Result<Option<()>, String> {
+        let (now, at) = (Instant::now(), clock::now());
+        let until = envelope
+            .is_good(at)
+            .map_err(|late| late.words().to_owned())?;
+        match self
+            .senders
+            .judge(now, at, &envelope.from, &envelope.id, until)
+        {
+            Verdict::New => {}
+            Verdict::Again => return Ok(Some(())),
+            Verdict::TooMany(true) => {
+                return Err("there are too many commands: wait a second".to_owned());
+            }
+            Verdict::TooMany(false) => return Ok(None),
+        }
+        let order = orders::read(&envelope.command).map_err(|error| error.to_string())?;
+        let here = self.own_board(board);
+        let here = here.ok_or_else(|| format!("{} has no board `{board}`", self.daemon))?;
+        let statement = match order {
+            Order::Statement(command) => command,
+            Order::PutOut => {
+                return give(&here, Command::PutOut).map(Some);
+            }
+            Order::Say(saying) => {
+                let bus = self.house.bus.clone();
+                let (from, id) = (envelope.from.clone(), envelope.id.clone());
+                self.button(async move {
+                    let said = buttons::say(&bus, &here, saying).await;
+                    Some(answer(&from, &id, said.map_err(|why| why.to_string())))
+                });
+                return Ok(None);
+            }
+            Order::Promote(role) => {
+                let (from, id) = (envelope.from.clone(), envelope.id.clone());
+                self.button(async move {
+                    let said = buttons::promote(&here, role).await;
+                    Some(answer(&from, &id, said.map_err(|why| why.to_string())))
+                });
+                return Ok(None);
+            }
+        };
+        let Some(there) = statement.client() else {
+            return Ok(Some(()));
+        };
+        let guest = Guest {
+            daemon: envelope.from.clone(),
+            epoch: envelope.epoch,
+            client: there,
+        };
+        let number = self.house.number.clone();
+        let client = self.guests.number(&guest, board, || number());
+        let client = client.ok_or("there are too many clients of other daemons here")?;
+        let mut command = statement.of(client);
+        if let Command::Target { label, .. } = &mut command {
+            let name = format!("{label} at {}", guest.daemon);
+            *label = ClientName::Other(name.into());
+            self.lists(client, label.clone(), board);
+        }
+        let leaves = matches!(command, Command::Release { .. } | Command::Lost { .. });
+        give(&here, command)?;
+        if leaves {
+            self.guests.leaves(&guest, board);
+            self.presences.remove(&client);
+        }
+        Ok(Some(()))
+    }
+
+    /// Lists a client of another daemon.
+    fn lists(&mut self, id: ClientId, label: ClientName, board: &BoardName) {
+        let clients = self.house.bus.clients();
+        let presence = self
+            .presences
+            .entry(id)
+            .or_insert_with(|| clients.enter(Client::new(id, label.clone(), ClientKind::Remote)));
+        presence.change(|client| {
+            client.label = label;
+            client.board = Some(board.clone());
+        });
+    }
+
+    /// Waits for what comes of a button.
+    fn button(&mut self, pressed: impl Future<Output = Option<Message>> + Send + 'static) {
+        if self.buttons.len() >= MAX_BUTTONS {
+            return;
+        }
+        self.buttons.spawn(pressed);
+    }
+
+    /// Tells boards of their guests.
+    fn tell(&mut self, told: Vec<Told>) {
+        for (board, command) in told {
+            if matches!(command, Command::Lost { .. })
+                && let Some(client) = command.client()
+            {
+                self.presences.remove(&client);
+            }
+            if let Some(board) = self.own_board(&board) {
+                // A board that takes no command now is told nothing worse than that a client looks on.
+                let _ = give(&board, command);
+            }
+        }
+    }
+
+    /// Says what is wrong with somebody's messages, once in a while.
+    fn complain(&mut self, who: &str, words: &str) {
+        let now = Instant::now();
+        if self.complaints.len() < MAX_COMPLAINTS && !self.complaints.contains_key(who) {
+            self.complaints.insert(who.to_owned(), now);
+            warn!("{words}");
+        }
+    }
+}
+
+fn filters_of(remote: &Remote) -> [String; 2] {
+    let far = remote.far();
+    [Part::State, Part::Events].map(|part| Topic::board(&far.daemon, &far.board, part).to_string())
+}
+
+fn publish(wanted: &Wanted, news: Option<RemoteNews>) {
+    if let Some(RemoteNews { events, state }) = news {
+        let comes_or_goes =
+            |event: &&Event| matches!(event, Event::Connected | Event::Disconnected { .. });
+        if let Some(event) = events.iter().find(comes_or_goes) {
+            info!(board = %state.board, "{}: {event}", wanted.far);
+        }
+        wanted.publisher.publish(events, Some(state));
+    }
+}
+
+fn give(board: &BoardHandle, command: Command) -> Result<(), String> {
+    let given = board.commands.try_send(command);
+    given.map_err(|_| format!("{} has too much to do now: try again", board.name))
+}
+
+fn answer(to: &DaemonName, id: &str, outcome: Result<(), String>) -> Message {
+    let answer = Answer::to(id, outcome);
+    let payload = serde_json::to_string(&answer).unwrap_or_default();
+    Message::once(&Topic::answers(to), payload).within(super::messages::COMMAND_LIFE)
+}
+
+async fn sleep_until_some(at: Option<tokio::time::Instant>) {
+    match at {
+        Some(at) => tokio::time::sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}

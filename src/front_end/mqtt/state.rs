@@ -1,0 +1,344 @@
+//! A board as JSON: the object of the API, with what another daemon needs beside it to have the board as its own.
+//!
+//! What is only for daemons is in `peer`, and may be missing: then it is told from the rest.
+
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use shakmaty::{Move, uci::UciMove};
+
+use super::{guests::Guest, settings::DaemonName};
+use crate::{
+    bus::{BoardHandle, Bus},
+    chess::{
+        game::{Game, uci},
+        guidance::Action,
+    },
+    front_end::objects,
+    state::text::Text,
+    system::clock,
+    vocabulary::{
+        Advice, BoardName, BoardResult, By, CORRECTION_WAIT, ClientId, ClientName, ClientPlace,
+        GameEnd, Judge, LinkState, Reason, Snapshot, rounded,
+    },
+};
+
+/// Where in its daemon's publications a state stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Numbers {
+    /// The start of the daemon.
+    pub epoch: u64,
+    /// The last event in it.
+    pub sequence: u64,
+    /// Counts states, also those without an event.
+    #[serde(default)]
+    pub revision: u64,
+}
+
+/// What is only for other daemons.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(default)]
+struct Peer {
+    tells_all: bool,
+    /// Seconds.
+    correction_wait: f64,
+    remembered: bool,
+    taken_back: bool,
+    put_to_start: u64,
+    by: Vec<Option<By>>,
+    /// RFC 3339, nanoseconds: the game's identity.
+    since: Option<String>,
+    began: Option<String>,
+    places: Vec<Place>,
+}
+
+impl Default for Peer {
+    fn default() -> Self {
+        Self {
+            tells_all: true,
+            correction_wait: CORRECTION_WAIT.as_secs_f64(),
+            remembered: false,
+            taken_back: false,
+            put_to_start: 0,
+            by: Vec::new(),
+            since: None,
+            began: None,
+            places: Vec::new(),
+        }
+    }
+}
+
+/// The place of a client of another daemon.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Place {
+    daemon: String,
+    client: u64,
+    number: u64,
+    #[serde(default)]
+    joined: bool,
+    #[serde(default)]
+    put_out: bool,
+    #[serde(default)]
+    answer: Vec<Text<UciMove>>,
+}
+
+/// The JSON of a board of ours, with the places of `guests`.
+pub fn write(
+    bus: &Bus,
+    board: &BoardHandle,
+    snapshot: &Snapshot,
+    numbers: Numbers,
+    guest: impl Fn(ClientId) -> Option<Guest>,
+) -> Value {
+    let mut object = objects::board(bus, board, snapshot);
+    let exact = |at: Option<SystemTime>| {
+        at.map(|at| humantime::format_rfc3339_nanos(clock::written(at)).to_string())
+    };
+    let places = snapshot.places.iter().filter_map(|place| {
+        let Guest { daemon, client, .. } = guest(place.client)?;
+        Some(Place {
+            daemon: daemon.to_string(),
+            client: client.0,
+            number: place.number,
+            joined: place.joined,
+            put_out: place.put_out,
+            answer: place.answer.iter().map(|m| Text(uci(*m))).collect(),
+        })
+    });
+    let peer = Peer {
+        tells_all: snapshot.tells_all,
+        correction_wait: rounded(snapshot.correction_wait),
+        remembered: snapshot.remembered,
+        taken_back: snapshot.taken_back,
+        put_to_start: snapshot.put_to_start,
+        by: snapshot.by.to_vec(),
+        since: exact(snapshot.since),
+        began: exact(snapshot.began),
+        places: places.collect(),
+    };
+    if let Value::Object(object) = &mut object {
+        object.insert("epoch".to_owned(), numbers.epoch.into());
+        object.insert("sequence".to_owned(), numbers.sequence.into());
+        object.insert("revision".to_owned(), numbers.revision.into());
+        object.insert("peer".to_owned(), json!(peer));
+    }
+    object
+}
+
+/// The JSON of a board of another daemon.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Object {
+    /// Where it stands in the daemon's publications.
+    #[serde(flatten)]
+    pub numbers: Numbers,
+    link: String,
+    #[serde(default)]
+    why: Option<String>,
+    #[serde(default)]
+    id: Option<String>,
+    #[serde(default)]
+    battery: Option<u8>,
+    #[serde(default)]
+    game: String,
+    #[serde(default)]
+    sure: bool,
+    #[serde(default)]
+    ending: Option<Reason>,
+    #[serde(default)]
+    outcome: Option<String>,
+    #[serde(default)]
+    ended_by: Option<Judge>,
+    #[serde(default)]
+    result: Option<BoardResult>,
+    #[serde(default)]
+    target: Option<String>,
+    #[serde(default)]
+    awaiting: bool,
+    #[serde(default)]
+    advice: String,
+    #[serde(default)]
+    make: Option<Text<UciMove>>,
+    #[serde(default)]
+    guidance: Vec<Action>,
+    #[serde(default)]
+    took: Vec<Option<f64>>,
+    #[serde(default)]
+    holders: Vec<ClientName>,
+    #[serde(default)]
+    waiting: Vec<ClientName>,
+    #[serde(default)]
+    peer: Option<Peer>,
+}
+
+/// A game as it was read last: the next one is usually the same, one move longer.
+#[derive(Debug, Default)]
+pub struct Reading {
+    text: String,
+    game: Game,
+}
+
+impl Reading {
+    /// Reads a game. `None` if it is none.
+    fn game(&mut self, text: &str) -> Option<Game> {
+        if text == self.text && !text.is_empty() {
+            return Some(self.game.clone());
+        }
+        let rest = text
+            .strip_prefix(&self.text)
+            .filter(|_| self.text.contains(" moves "));
+        let rest = rest.and_then(|rest| rest.strip_prefix(' '));
+        let game = match rest {
+            Some(rest) => {
+                let mut game = self.game.clone();
+                game.play_uci(rest.split_whitespace()).ok()?;
+                game
+            }
+            None => Game::from_words(&text.split_whitespace().collect::<Vec<_>>()).ok()?,
+        };
+        text.clone_into(&mut self.text);
+        self.game = game.clone();
+        Some(game)
+    }
+}
+
+/// Why the state of a board is not one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("it has no game that can be played")]
+pub struct NoState;
+
+impl Object {
+    /// The state of the board that this daemon calls `board`, for the clients of `ours`; with their statements, their places can be
+    /// told where the other daemon does not say them.
+    ///
+    /// # Errors
+    /// [`NoState`].
+    pub fn snapshot(
+        &self,
+        board: &BoardName,
+        ours: &DaemonName,
+        games: &mut [Reading; 2],
+        stated: impl Fn(&Game, Option<&Game>) -> Vec<ClientPlace>,
+    ) -> Result<Snapshot, NoState> {
+        let [held, led] = games;
+        let game = held.game(&self.game).ok_or(NoState)?;
+        let target = match &self.target {
+            Some(target) => Some(led.game(target).ok_or(NoState)?),
+            None => None,
+        };
+        let places = match &self.peer {
+            Some(peer) => places(peer, ours, &game, target.as_ref()),
+            None => stated(&game, target.as_ref()),
+        };
+        let peer = self.peer.clone().unwrap_or_default();
+        let link = self.link();
+        let read = |at: &Option<String>| {
+            let at = at.as_ref()?;
+            humantime::parse_rfc3339(at).ok()
+        };
+        let outcome = self
+            .outcome
+            .as_ref()
+            .and_then(|outcome| outcome.parse().ok());
+        let ending = self.ending.zip(outcome);
+        let took = self
+            .took
+            .iter()
+            .map(|took| Duration::try_from_secs_f64((*took)?).ok());
+        Ok(Snapshot {
+            advice: self.advice(&link, &game, target.as_ref()),
+            link,
+            id: self.id.clone(),
+            tells_all: peer.tells_all,
+            correction_wait: Duration::try_from_secs_f64(peer.correction_wait)
+                .unwrap_or(CORRECTION_WAIT),
+            sure: self.sure,
+            remembered: peer.remembered,
+            awaiting: self.awaiting,
+            taken_back: peer.taken_back,
+            put_to_start: peer.put_to_start,
+            guidance: self.guidance.clone().into(),
+            by: fitting(peer.by.into_iter(), game.len()),
+            took: fitting(took, game.len()),
+            since: read(&peer.since),
+            began: read(&peer.began),
+            ending: ending.map(|(reason, outcome)| GameEnd { reason, outcome }),
+            judge: self.ended_by,
+            result: self.result,
+            battery: self.battery,
+            places,
+            holders: self.holders.clone(),
+            waiting: self.waiting.clone(),
+            game: Arc::new(game),
+            target: target.map(Arc::new),
+            ..Snapshot::new(board.clone())
+        })
+    }
+
+    fn link(&self) -> LinkState {
+        let why = || self.why.clone().unwrap_or_default();
+        match self.link.as_str() {
+            "up" => LinkState::Up,
+            "asking" => LinkState::Asking,
+            "unheard" => LinkState::Unheard { garbled: false },
+            "silent" => LinkState::Silent { garbled: false },
+            _ => LinkState::Down(why()),
+        }
+    }
+
+    /// A move that is to be made counts as such for programs; anything else is told as the daemon words it.
+    fn advice(&self, link: &LinkState, game: &Game, target: Option<&Game>) -> Advice {
+        if let LinkState::Down(why) = link {
+            return Advice::NoLink(why.clone());
+        }
+        let ahead = target.filter(|target| target.continues(game));
+        let make = self.make.as_ref().and_then(|make| {
+            let next = ahead.and_then(|target| target.moves().get(game.len()).copied());
+            let is_it = |m: &Move| uci(*m) == make.0;
+            next.filter(is_it)
+                .or_else(|| make.0.to_move(game.position()).ok())
+        });
+        match make {
+            Some(m) if !self.advice.starts_with("shown") => Advice::Make(m),
+            _ if self.advice.is_empty() => Advice::Nothing,
+            _ => Advice::Told(self.advice.clone()),
+        }
+    }
+}
+
+/// The places of the clients of this daemon.
+fn places(peer: &Peer, ours: &DaemonName, game: &Game, target: Option<&Game>) -> Vec<ClientPlace> {
+    let places = peer
+        .places
+        .iter()
+        .filter(|place| place.daemon == ours.as_str());
+    let places = places.map(|place| ClientPlace {
+        client: ClientId(place.client),
+        number: place.number,
+        joined: place.joined,
+        put_out: place.put_out,
+        answer: answer(&place.answer, game, target),
+    });
+    places.collect()
+}
+
+/// The moves of an answer: the last such moves of the game on the board, or of the game it is led to.
+fn answer(answer: &[Text<UciMove>], game: &Game, target: Option<&Game>) -> Vec<Move> {
+    let Some(plies) = std::num::NonZeroUsize::new(answer.len()) else {
+        return Vec::new();
+    };
+    let within = |game: &Game| {
+        let same = |moves: &&[Move]| moves.iter().zip(answer).all(|(m, said)| uci(*m) == said.0);
+        let mut found = game.moves().windows(plies.get());
+        found.rfind(same).map(<[Move]>::to_vec)
+    };
+    within(game).or_else(|| within(target?)).unwrap_or_default()
+}
+
+/// As many values as there are moves.
+fn fitting<T: Clone>(values: impl Iterator<Item = Option<T>>, plies: usize) -> Arc<[Option<T>]> {
+    values.chain(std::iter::repeat(None)).take(plies).collect()
+}
