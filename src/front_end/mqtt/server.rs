@@ -106,12 +106,14 @@ pub async fn serve(mut house: House, stop: CancellationToken) {
     house.hub.give_back(said);
 }
 
-/// Counts the starts: by the seconds since 1970, and one more than the last where the clock has gone back.
+/// Counts the starts: by the milliseconds since 1970, and one more than the last where the clock has gone back.
 async fn next_epoch(shelf: &mut Shelf) -> u64 {
     let since = clock::now().duration_since(SystemTime::UNIX_EPOCH);
-    let seconds = since.map_or(0, |since| since.as_secs());
+    let since = since.map_or(0, |since| since.as_millis());
     let last: Option<u64> = shelf.read();
-    let epoch = seconds.max(last.unwrap_or(0).saturating_add(1));
+    let epoch = u64::try_from(since)
+        .unwrap_or(0)
+        .max(last.unwrap_or(0).saturating_add(1));
     shelf.keep_at_once(&epoch).await;
     epoch
 }

@@ -1,0 +1,248 @@
+//! A board of another daemon, whatever a broker does with what is said of it: doubled, reordered, lost.
+
+use std::time::{Duration, Instant, SystemTime};
+
+use boardbridge::{
+    chess::game::Game,
+    front_end::mqtt::{
+        messages::{AWAY_AFTER, Answer, Online},
+        remote::{ANSWER_WAIT, News, Ours, Remote},
+        settings::FarBoard,
+    },
+    vocabulary::{ClientId, Command, Event, Occasion},
+};
+use serde_json::{Value, json};
+
+const GAME: [&str; 6] = ["e2e4", "e7e5", "g1f3", "b8c6", "f1b5", "a7a6"];
+
+fn remote() -> Remote {
+    let far = FarBoard {
+        daemon: "hall-1".parse().unwrap(),
+        board: "citrine".parse().unwrap(),
+    };
+    let ours = Ours {
+        daemon: "hall-2".parse().unwrap(),
+        epoch: 5,
+    };
+    Remote::new("far".parse().unwrap(), far, ours)
+}
+
+/// The state after this many plies, as the other daemon shows it.
+fn state(epoch: u64, plies: usize) -> Vec<u8> {
+    let moves = match plies {
+        0 => "startpos".to_owned(),
+        plies => format!("startpos moves {}", GAME[..plies].join(" ")),
+    };
+    json!({
+        "epoch": epoch, "sequence": plies, "revision": plies + 1, "link": "up", "game": moves, "sure": true,
+        "peer": { "places": [] },
+    })
+    .to_string()
+    .into_bytes()
+}
+
+fn event(epoch: u64, ply: usize) -> Vec<u8> {
+    json!({
+        "epoch": epoch, "sequence": ply, "event": "moved", "uci": GAME[ply - 1], "ply": ply, "by": "hand", "took": 1.5,
+    })
+    .to_string()
+    .into_bytes()
+}
+
+fn online(epoch: u64, online: bool) -> Online {
+    Online {
+        online,
+        epoch,
+        at: String::new(),
+        version: String::new(),
+    }
+}
+
+fn moved(news: &News) -> Vec<usize> {
+    let ply = |event: &Event| match event {
+        Event::Moved { ply, .. } => Some(*ply),
+        _ => None,
+    };
+    news.events.iter().filter_map(ply).collect()
+}
+
+#[test]
+fn every_move_is_told_once_and_in_order_whatever_the_broker_does() {
+    // Every message twice, in every order that a seed gives.
+    for seed in 0..2_000 {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let now = Instant::now();
+        let mut remote = remote();
+        remote.state(now, &state(1, 0), true).unwrap();
+        let mut messages: Vec<(bool, usize)> = Vec::new();
+        for ply in 1..=GAME.len() {
+            for _ in 0..=random.usize(0..2) {
+                // Some events never come.
+                if random.u32(0..5) > 0 {
+                    messages.push((false, ply));
+                }
+                messages.push((true, ply));
+            }
+        }
+        random.shuffle(&mut messages);
+        let mut told = Vec::new();
+        for (is_state, ply) in messages {
+            if is_state {
+                let news = remote.state(now, &state(1, ply), true).unwrap();
+                told.extend(news.iter().flat_map(moved));
+            } else {
+                remote.event(now, &event(1, ply)).unwrap();
+            }
+        }
+        assert_eq!(told, [1, 2, 3, 4, 5, 6], "seed {seed}");
+        assert_eq!(remote.snapshot().game.len(), GAME.len());
+    }
+}
+
+#[test]
+fn a_state_that_a_broker_kept_from_an_earlier_start_is_passed_over() {
+    let now = Instant::now();
+    let mut remote = remote();
+    remote.state(now, &state(7, 2), true).unwrap();
+    assert!(remote.state(now, &state(6, 5), false).unwrap().is_none());
+    assert!(remote.state(now, &state(7, 1), false).unwrap().is_none());
+    assert_eq!(remote.snapshot().game.len(), 2);
+    assert!(
+        remote
+            .online(now, SystemTime::now(), &online(6, false), true)
+            .is_none()
+    );
+    // A daemon that starts again counts from one.
+    remote.state(now, &state(8, 1), true).unwrap().unwrap();
+    assert_eq!(remote.snapshot().game.len(), 1);
+}
+
+#[test]
+fn a_daemon_that_is_silent_or_says_that_it_leaves_is_away_and_says_since_when() {
+    let (now, at) = (Instant::now(), SystemTime::now());
+    let mut remote = remote();
+    assert!(!remote.snapshot().link.is_open());
+    remote.online(now, at, &online(1, true), true);
+    remote.state(now, &state(1, 1), true).unwrap();
+    assert!(remote.snapshot().link.is_open());
+    assert!(remote.timeout(now + AWAY_AFTER / 2).is_none());
+    let news = remote.timeout(now + AWAY_AFTER).unwrap();
+    assert!(
+        news.state
+            .link
+            .why()
+            .unwrap()
+            .contains("has not been heard")
+    );
+    assert_eq!(news.state.game.len(), 1, "what was known of the game stays");
+    remote.online(now, at, &online(1, true), true).unwrap();
+    let news = remote.online(now, at, &online(1, false), true).unwrap();
+    assert!(news.state.link.why().unwrap().contains("hall-1 is away"));
+}
+
+fn target(number: u64) -> Command {
+    Command::Target {
+        client: ClientId(7),
+        label: "a program".into(),
+        number,
+        game: Box::new(Game::standard()),
+        occasion: Occasion::default(),
+    }
+}
+
+fn said(payload: &[u8]) -> (String, Value) {
+    let value: Value = serde_json::from_slice(payload).unwrap();
+    (
+        value["id"].as_str().unwrap().to_owned(),
+        value["command"].clone(),
+    )
+}
+
+#[test]
+fn what_a_client_has_stated_is_said_again_when_it_was_lost() {
+    let (now, at) = (Instant::now(), SystemTime::now());
+    let client = ClientId(7);
+    let mut remote = remote();
+    // Stated before the board was ever heard of.
+    assert!(remote.command(now, at, &target(1)).is_none());
+    assert!(
+        remote
+            .command(now, at, &Command::Await { client, on: true })
+            .is_none()
+    );
+    remote.online(now, at, &online(1, true), true);
+    remote.state(now, &state(1, 0), true).unwrap();
+    let again = remote.again(now, at);
+    let commands: Vec<Value> = again
+        .iter()
+        .map(|message| said(&message.payload).1)
+        .collect();
+    assert_eq!(commands.len(), 2);
+    assert!(commands[0]["state"].is_object() && commands[1]["await"].is_object());
+    assert!(remote.again(now, at).is_empty(), "once is enough for now");
+    // Answered, and the board knows it: nothing more is said.
+    for message in &again {
+        let (id, _) = said(&message.payload);
+        assert!(remote.answered(&Answer::to(&id, Ok(()))));
+    }
+    let mut known: Value = serde_json::from_slice(&state(1, 1)).unwrap();
+    known["peer"]["places"] = json!([{ "daemon": "hall-2", "client": 7, "number": 1, "joined": true, "answer": ["e2e4"] }]);
+    let news = remote
+        .state(now, known.to_string().as_bytes(), true)
+        .unwrap()
+        .unwrap();
+    let place = news.state.place(client, 1).unwrap();
+    assert_eq!(place.answer.len(), 1);
+    let later = now + ANSWER_WAIT + Duration::from_secs(1);
+    assert!(remote.again(later, at).is_empty());
+    // A command without an answer is said again with all that stands.
+    let answered = Command::Answered {
+        client,
+        number: 1,
+        answer: "e2e4".parse().unwrap(),
+    };
+    remote.command(later, at, &answered).unwrap();
+    let again = remote.again(later + ANSWER_WAIT, at);
+    assert_eq!(again.len(), 3);
+    // The other daemon has started again, and knows nothing.
+    remote.state(later, &state(2, 1), true).unwrap();
+    assert_eq!(remote.again(later, at).len(), 3);
+    // One that has left says nothing any more.
+    remote
+        .command(later, at, &Command::Release { client })
+        .unwrap();
+    assert!(remote.again(later + 2 * ANSWER_WAIT, at).is_empty());
+}
+
+#[test]
+fn a_daemon_that_says_only_what_its_page_shows_can_be_played_on_too() {
+    let (now, at) = (Instant::now(), SystemTime::now());
+    let mut remote = remote();
+    remote.online(now, at, &online(1, true), true);
+    remote.command(now, at, &target(1)).unwrap();
+    let plain = json!({
+        "epoch": 1, "sequence": 4, "link": "up", "game": "startpos moves e2e4", "target": "startpos", "sure": true,
+        "awaiting": true, "holders": ["a program at hall-2"],
+    });
+    let news = remote
+        .state(now, plain.to_string().as_bytes(), true)
+        .unwrap()
+        .unwrap();
+    let place = news.state.place(ClientId(7), 1).unwrap();
+    assert!(place.joined);
+    assert_eq!(place.answer.len(), 1);
+}
+
+#[test]
+fn a_command_is_dated_by_the_clock_of_the_daemon_that_judges_it() {
+    let (now, at) = (Instant::now(), SystemTime::now());
+    let mut remote = remote();
+    let year = Duration::from_hours(24 * 365);
+    let theirs = Online::of_ours(true, 1, at + year);
+    remote.online(now, at, &theirs, true);
+    remote.state(now, &state(1, 0), true).unwrap();
+    let message = remote.command(now, at, &target(1)).unwrap();
+    let value: Value = serde_json::from_slice(&message.payload).unwrap();
+    let until = humantime::parse_rfc3339(value["expires"].as_str().unwrap()).unwrap();
+    assert!(until > at + year);
+}
