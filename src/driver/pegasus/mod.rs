@@ -94,6 +94,8 @@ pub struct Pegasus {
     frame_ends: Option<Instant>,
     /// The squares as the board last showed them, with the changes since.
     squares: Option<Bitboard>,
+    /// The squares were shown since the board was asked for changes: it has told all that came later.
+    tells: bool,
     /// When the last change came.
     changed_at: Option<Instant>,
     number: Option<String>,
@@ -127,6 +129,7 @@ impl Pegasus {
             frames: Frames::new(MAX_FRAME, cut),
             frame_ends: None,
             squares: None,
+            tells: false,
             changed_at: None,
             number: None,
             refuses_key: false,
@@ -157,6 +160,7 @@ impl Pegasus {
     fn greet(&mut self, greeting: Greeting) {
         self.greeting = greeting;
         self.look_at = None;
+        self.tells = false;
         self.outbox.space(GREETING_GAP);
         if greeting == Greeting::KeyFirst {
             self.unlock();
@@ -187,9 +191,12 @@ impl Pegasus {
                 }
                 if changed && self.look_at.is_some() {
                     // It did not tell of a change.
-                    self.ask(Ask::Changes, Purpose::Plain);
+                    if self.tells {
+                        self.ask(Ask::Changes, Purpose::Plain);
+                    }
                     self.dark = true;
                 }
+                self.tells = self.look_at.is_some();
                 if self.dark {
                     self.write_lights();
                 }
@@ -200,7 +207,8 @@ impl Pegasus {
                 self.changed_at = Some(now);
                 let latest = self.asked_at.map_or(now, |at| at + LONGEST_REST);
                 self.look_at = self.look_at.map(|_| (now + REST).min(latest.max(now)));
-                if let Some(mut squares) = self.squares {
+                // A piece that is put down may have been lifted before the board told of changes.
+                if let Some(mut squares) = self.squares.filter(|_| self.tells) {
                     squares.set(square, full);
                     self.show(squares);
                 }
@@ -321,8 +329,7 @@ impl Wire for Pegasus {
             }
             Some(Settled::Done(Purpose::Greeted) | Settled::GivenUp(Purpose::Greeted, _)) => {
                 self.outbox.space(GAP);
-                self.look_at = Some(now + WATCH);
-                self.asked_at = Some(now);
+                self.look(now);
             }
             _ => {}
         }
