@@ -94,8 +94,10 @@ pub struct Pegasus {
     frame_ends: Option<Instant>,
     /// The squares as the board last showed them, with the changes since.
     squares: Option<Bitboard>,
-    /// The squares were shown since the board was asked for changes: it has told all that came later.
-    tells: bool,
+    /// How many were occupied before the board was asked for changes, until it has shown them since.
+    untold: Option<usize>,
+    /// A piece was put down that was lifted before that: the squares must be shown first.
+    misses: bool,
     /// When the last change came.
     changed_at: Option<Instant>,
     number: Option<String>,
@@ -129,7 +131,8 @@ impl Pegasus {
             frames: Frames::new(MAX_FRAME, cut),
             frame_ends: None,
             squares: None,
-            tells: false,
+            untold: None,
+            misses: false,
             changed_at: None,
             number: None,
             refuses_key: false,
@@ -160,7 +163,6 @@ impl Pegasus {
     fn greet(&mut self, greeting: Greeting) {
         self.greeting = greeting;
         self.look_at = None;
-        self.tells = false;
         self.outbox.space(GREETING_GAP);
         if greeting == Greeting::KeyFirst {
             self.unlock();
@@ -191,12 +193,11 @@ impl Pegasus {
                 }
                 if changed && self.look_at.is_some() {
                     // It did not tell of a change.
-                    if self.tells {
-                        self.ask(Ask::Changes, Purpose::Plain);
-                    }
+                    self.ask(Ask::Changes, Purpose::Plain);
                     self.dark = true;
                 }
-                self.tells = self.look_at.is_some();
+                self.untold = self.look_at.is_none().then(|| squares.count());
+                self.misses = false;
                 if self.dark {
                     self.write_lights();
                 }
@@ -207,10 +208,14 @@ impl Pegasus {
                 self.changed_at = Some(now);
                 let latest = self.asked_at.map_or(now, |at| at + LONGEST_REST);
                 self.look_at = self.look_at.map(|_| (now + REST).min(latest.max(now)));
-                // A piece that is put down may have been lifted before the board told of changes.
-                if let Some(mut squares) = self.squares.filter(|_| self.tells) {
+                if let Some(mut squares) = self.squares {
                     squares.set(square, full);
-                    self.show(squares);
+                    self.misses |= self.untold.is_some_and(|count| squares.count() > count);
+                    if self.misses {
+                        self.squares = Some(squares);
+                    } else {
+                        self.show(squares);
+                    }
                 }
                 // Where the hand goes on at once, the lamps would be lit for a move that is made.
                 self.dark |= self.lit.contains(square);
@@ -329,7 +334,8 @@ impl Wire for Pegasus {
             }
             Some(Settled::Done(Purpose::Greeted) | Settled::GivenUp(Purpose::Greeted, _)) => {
                 self.outbox.space(GAP);
-                self.look(now);
+                self.look_at = Some(now + WATCH);
+                self.asked_at = Some(now);
             }
             _ => {}
         }
