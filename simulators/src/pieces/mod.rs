@@ -188,12 +188,11 @@ impl Pieces {
     }
 
     fn hear(&mut self, now: Instant, m: UciMove) {
-        match m.to_move(self.game.position()) {
-            Ok(m) => self.told(now, m),
-            Err(_) => {
-                let why = format!("{m}: illegal");
-                self.reports.push_back(Report::Refused(why));
-            }
+        if let Ok(m) = m.to_move(self.game.position()) {
+            self.told(now, m);
+        } else {
+            let why = format!("{m}: illegal");
+            self.reports.push_back(Report::Refused(why));
         }
     }
 

@@ -190,7 +190,7 @@ fn what_a_motor_does_is_understood_as_a_move() {
     pieces.lit(start, vec![Square::G1, Square::F3]);
     let mut board = pieces.board().clone();
     board.discard_piece_at(Square::G1);
-    board.set_piece_at(Square::F3, shakmaty::Color::White.knight());
+    board.set_piece_at(Square::F3, Color::White.knight());
     pieces.driven(start, &board);
     assert_eq!(reports(&mut pieces), ["shown g1f3", "executed g1f3"]);
     assert!(pieces.is_settled());
