@@ -21,14 +21,11 @@ CITRINE = "novag-citrine"
 UCB = "novag-ucb"
 SWPP = "swpp"
 NEO = "miko-neo"
-CHESSNUT = "chessnut"
-DGT = "dgt"
-PEGASUS = "dgt-pegasus"
 
 # What a simulator calls what the daemon calls otherwise.
-SIMULATED = {SWPP: "swpp-board", DGT: "dgt-board", CHESSNUT: "chessnut-air"}
+SIMULATED = {SWPP: "swpp-board"}
 # By what name boards are found on Bluetooth.
-BLE_NAMES = {NEO: "Square Off Neo", CHESSNUT: "Chessnut Air", PEGASUS: "DGT_Pegasus"}
+BLE_NAMES = {NEO: "Square Off Neo"}
 
 # The documented pacing, in milliseconds: the defaults of the daemon.
 DOCUMENTED: dict[str, dict[str, int]] = {

@@ -32,11 +32,21 @@ import chess.engine
 
 from kept import Played, check_kept
 from match import LIMITS, Match, Planned, Table
-from rig import CHESSNUT, DGT, PEGASUS, REPOSITORY, TAIL, BoardSpec, Clock, Daemon, Failed, Simulator, games_of
+from rig import REPOSITORY, TAIL, BoardSpec, Clock, Daemon, Failed, Simulator, games_of
 
 GAMES = REPOSITORY / "tests/games/lichess-428.uci"
+CHESSNUT = "chessnut"
 MOVE = "chessnut-move"
+DGT = "dgt"
+PEGASUS = "dgt-pegasus"
 KINDS = [CHESSNUT, MOVE, DGT, PEGASUS]
+# What its simulator is called, and by what name it is found on Bluetooth.
+BOARDS = {
+    CHESSNUT: ("chessnut-air", "Chessnut Air"),
+    MOVE: ("chessnut-move", "Chessnut Move"),
+    DGT: ("dgt-board", None),
+    PEGASUS: ("dgt-pegasus", "DGT_Pegasus"),
+}
 # Pieces stand still for so long before they count, in milliseconds: the defaults of the daemon.
 SETTLE = {CHESSNUT: 400, MOVE: 400, DGT: 400, PEGASUS: 1_000}
 # Begun from a position: a pawn becomes each piece, by the program and by hand.
@@ -555,8 +565,12 @@ def link_lost(match: SensedMatch) -> None:
 
 def link_flickers(match: SensedMatch) -> None:
     """The link is lost for a moment, and the hand moves at once."""
+    move = match.moves[match.ply]
     match.simulator.order("unplug", "plug")
+    match.makes(move)
+    match.answered(move)
     match.greeted = True
+    match.ply += 1
 
 
 def moved_while_lost(match: SensedMatch) -> None:
@@ -739,9 +753,9 @@ def spec_of(kind: str, number: int, speed: float) -> BoardSpec:
         if turned:
             keys.append('orientation = "turned"')
     name = f"{kind.removeprefix('dgt-')}{number}"
-    if kind == MOVE:
-        return BoardSpec(name, CHESSNUT, None, MOVE, "Chessnut Move", tuple(keys), tuple(options))
-    return BoardSpec(name, kind, keys=tuple(keys), options=tuple(options))
+    simulated, ble = BOARDS[kind]
+    daemons = CHESSNUT if kind == MOVE else kind
+    return BoardSpec(name, daemons, None, simulated, ble, tuple(keys), tuple(options))
 
 
 class Player(threading.Thread):
