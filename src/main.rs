@@ -329,6 +329,8 @@ fn simulation(simulate: cli::Simulate) -> ExitCode {
         ble: simulate.swpp.ble,
         adapter: simulate.adapter,
         speed: simulate.speed,
+        turned: simulate.turned,
+        slides: simulate.slides,
         position_format: simulate.position_format,
         mtu: simulate.mtu,
         usb: simulate.usb,

@@ -9,7 +9,9 @@ use std::{
 
 use shakmaty::{Color, File, Move, Piece, Position, Rank, Role, Setup, Square, uci::UciMove};
 
-use super::{HandAction, Report, SimulatedBoard, garbage, nothing_to_take_back, random_move};
+use super::{
+    HandAction, Report, SimulatedBoard, garbage, nothing_to_take_back, random_move, shows_its_moves,
+};
 use crate::game::{Game, uci};
 
 /// Commands closer than this are lost (document: a delay of 0.1 second prevents it).
@@ -532,6 +534,7 @@ impl SimulatedBoard for Citrine {
                 self.report(Report::Refused("a move is shown".to_owned()));
             }
             HandAction::LiftKing => self.play_itself(now),
+            HandAction::Hear(_) => self.report(shows_its_moves()),
             HandAction::Garbage(length) => self.output.push_back(garbage(length)),
             HandAction::Unplug | HandAction::Plug => {}
         }

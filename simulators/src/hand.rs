@@ -37,7 +37,7 @@ impl Plays {
 /// A line that is not a valid order.
 #[derive(Debug, Error)]
 #[error(
-    "`{0}` tells the hand nothing: write a move (e2e4, e7e8q), or execute, wrong MOVE, take-back, new-game, set-up FEN, \
+    "`{0}` tells the hand nothing: write a move (e2e4, e7e8q), or execute, hear MOVE, wrong MOVE, take-back, new-game, set-up FEN, \
      random, off, on, on forgetful, forget-settings, lift-king, unplug, plug, garbage COUNT"
 )]
 pub struct NoOrder(String);
@@ -69,6 +69,7 @@ impl FromStr for HandAction {
                 let start = fen.into_position(CastlingMode::Standard);
                 Self::SetUp(Box::new(Game::from_start(start.map_err(|_| none())?)))
             }
+            ["hear", m] => Self::Hear(m.parse().map_err(|_| none())?),
             ["wrong", m] => Self::Wrong(m.parse().map_err(|_| none())?),
             [m] => Self::Move(m.parse().map_err(|_| none())?),
             _ => return Err(none()),

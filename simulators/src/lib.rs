@@ -61,6 +61,8 @@ pub enum HandAction {
     Random,
     /// Execute the move that is shown.
     Execute,
+    /// Hear of the move that is to be executed, on a board that senses its pieces: its lamps do not say what a pawn becomes.
+    Hear(UciMove),
     /// Make a move that is not the one shown.
     Wrong(UciMove),
     /// Take the last move back.
@@ -239,6 +241,11 @@ pub trait SimulatedBoard: Send {
 /// The player was given an order that only a Citrine supports.
 fn only_a_citrine() -> Report {
     Report::Refused("only a Citrine does that".to_owned())
+}
+
+/// The player was told a move that the board itself shows.
+fn shows_its_moves() -> Report {
+    Report::Refused("the board itself shows the moves".to_owned())
 }
 
 /// The player was to take a move back, and there is none.

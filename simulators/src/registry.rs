@@ -14,6 +14,7 @@ use crate::{
     citrine::Citrine,
     dgt::{self, Dgt},
     game::Game,
+    gesture::Style,
     neo::{self, Neo},
     pegasus::{self, Pegasus},
     peripheral::{Peripheral, Profile, Refused},
@@ -235,8 +236,12 @@ fn pieces(of: &Settings) -> pieces::Settings {
     pieces::Settings {
         speed: of.speed,
         hand_delay: of.hand_delay,
+        style: Style {
+            slides: of.slides,
+            ..Style::default()
+        },
+        turned: of.turned,
         seed: of.seed,
-        ..pieces::Settings::default()
     }
 }
 

@@ -44,6 +44,10 @@ pub struct Settings {
     pub adapter: Option<String>,
     /// How many times shorter the board's limits are than a real one's.
     pub speed: f64,
+    /// Chessnut, DGT, Pegasus: the board lies the other way round.
+    pub turned: bool,
+    /// Chessnut, DGT, Pegasus: the hand slides pieces over the squares in between.
+    pub slides: bool,
     /// UCB: the "UCB Version".
     pub position_format: u8,
     /// Chessnut: the MTU of its link; absent, a large one.
@@ -75,6 +79,8 @@ impl Settings {
             usb: false,
             adapter: None,
             speed: 1.0,
+            turned: false,
+            slides: false,
             position_format: 2,
             mtu: None,
             hand_delay: None,

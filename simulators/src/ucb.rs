@@ -9,7 +9,7 @@ use shakmaty::{CastlingMode, Color, File, Move, Piece, Rank, Setup, Square, uci:
 
 use super::{
     HandAction, Report, SimulatedBoard, citrine::home_castling, garbage, nothing_to_take_back,
-    only_a_citrine, random_move,
+    only_a_citrine, random_move, shows_its_moves,
 };
 use crate::game::{Game, uci};
 
@@ -321,6 +321,7 @@ impl SimulatedBoard for Ucb {
             HandAction::ForgetSettings | HandAction::LiftKing | HandAction::SetUp(_) => {
                 self.report(only_a_citrine());
             }
+            HandAction::Hear(_) => self.report(shows_its_moves()),
             HandAction::Garbage(length) => self.output.push_back(garbage(length)),
             HandAction::Unplug | HandAction::Plug => {}
         }

@@ -45,6 +45,12 @@ pub struct Simulate {
     /// All boards but the SWPP board: how many times faster than a real one the board is.
     #[arg(long, default_value_t = 1.0, value_parser = speed)]
     pub speed: f64,
+    /// Chessnut, DGT, Pegasus: the board lies the other way round.
+    #[arg(long)]
+    pub turned: bool,
+    /// Chessnut, DGT, Pegasus: the hand slides the pieces over the squares in between.
+    #[arg(long)]
+    pub slides: bool,
     /// How long the hand takes to execute a shown move, or never (then it waits for "execute"). App: how long its
     /// opponent thinks.
     #[arg(long, default_value = "500ms", value_parser = hand_delay)]
@@ -141,11 +147,21 @@ enum When {
 }
 
 /// The kinds and conditions for each option that does not always apply.
-const USES: [(&str, &[Use]); 17] = {
-    use Kind::{ChessnutAir, ChessnutMove, NovagUcb, SwppBoard, WhitepawnApp};
+const USES: [(&str, &[Use]); 19] = {
+    use Kind::{
+        ChessnutAir, ChessnutMove, DgtBoard, DgtPegasus, DgtRevelation, NovagUcb, SwppBoard,
+        WhitepawnApp,
+    };
     use Kinds::{Boards, Lines, Paced, Radios, These};
     const APP: Kinds = These(&[WhitepawnApp]);
     const SWPP: Kinds = These(&[SwppBoard]);
+    const SENSED: Kinds = These(&[
+        DgtBoard,
+        DgtRevelation,
+        ChessnutAir,
+        ChessnutMove,
+        DgtPegasus,
+    ]);
     [
         ("link", &[(Boards, When::Always), (APP, When::OffBle)]),
         ("listen", &[(Lines, When::Always)]),
@@ -157,6 +173,8 @@ const USES: [(&str, &[Use]); 17] = {
             &[(These(&[ChessnutAir, ChessnutMove]), When::Always)],
         ),
         ("speed", &[(Paced, When::Always)]),
+        ("turned", &[(SENSED, When::Always)]),
+        ("slides", &[(SENSED, When::Always)]),
         (
             "hand_delay",
             &[(Boards, When::Always), (APP, When::Playing)],

@@ -22,6 +22,11 @@ UCB = "novag-ucb"
 SWPP = "swpp"
 NEO = "miko-neo"
 
+# What a simulator calls what the daemon calls otherwise.
+SIMULATED = {SWPP: "swpp-board"}
+# By what name boards are found on Bluetooth.
+BLE_NAMES = {NEO: "Square Off Neo"}
+
 # The documented pacing, in milliseconds: the defaults of the daemon.
 DOCUMENTED: dict[str, dict[str, int]] = {
     CITRINE: {
@@ -71,7 +76,7 @@ class Clock:
             return {}
         return {
             key: ms // self.speed + (GAP_MARGIN_MS if key in GAPS else 0)
-            for key, ms in DOCUMENTED[kind].items()
+            for key, ms in DOCUMENTED.get(kind, {}).items()
         }
 
 
@@ -82,6 +87,22 @@ class BoardSpec:
     name: str
     kind: str
     position_format: int | None = None
+    # Another one than the kind's own.
+    simulated: str | None = None
+    ble: str | None = None
+    # Further lines of its configuration, and options of its simulator.
+    keys: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+
+    @property
+    def ble_name(self) -> str | None:
+        """By what name it is found on Bluetooth, if it is on it."""
+        return self.ble or BLE_NAMES.get(self.kind)
+
+    @property
+    def simulator(self) -> str:
+        """What its simulator calls it."""
+        return self.simulated or SIMULATED.get(self.kind, self.kind)
 
 
 class Log:
@@ -90,10 +111,11 @@ class Log:
     def __init__(self) -> None:
         self._lines: list[str] = []
         self._news = threading.Condition()
-        self._ended = False
+        self._open = 0
 
     def follow(self, stream: IO[str]) -> None:
-        """Takes in lines until the stream ends."""
+        """Takes in lines until the stream ends. Another one may follow."""
+        self._open += 1
 
         def run() -> None:
             for line in stream:
@@ -101,7 +123,7 @@ class Log:
                     self._lines.append(line.rstrip("\n"))
                     self._news.notify_all()
             with self._news:
-                self._ended = True
+                self._open -= 1
                 self._news.notify_all()
 
         threading.Thread(target=run, daemon=True).start()
@@ -133,7 +155,7 @@ class Log:
                         return since
                     since += 1
                 left = until - time.monotonic()
-                if left <= 0 or self._ended:
+                if left <= 0 or self._open == 0:
                     return None
                 self._news.wait(left)
 
@@ -141,25 +163,49 @@ class Log:
 class Daemon:
     """`boardbridge run` on a generated configuration."""
 
-    def __init__(self, folder: Path, boards: list[BoardSpec], clock: Clock, bluetooth: str | None = None) -> None:
-        config = folder / "boardbridge.toml"
-        config.write_text(configuration(folder, boards, clock))
+    def __init__(
+        self,
+        folder: Path,
+        boards: list[BoardSpec],
+        clock: Clock,
+        bluetooth: str | None = None,
+        log_level: str = "boardbridge=debug",
+    ) -> None:
+        self._config = folder / "boardbridge.toml"
+        self._config.write_text(configuration(folder, boards, clock))
+        # Nothing may be left out of the log, though games are played many times faster than by hand.
+        self._environment = {**os.environ, "NO_COLOR": "1", "RUST_LOG": log_level}
+        if bluetooth:
+            self._environment["DBUS_SYSTEM_BUS_ADDRESS"] = bluetooth
         self.log = Log()
-        air = {"DBUS_SYSTEM_BUS_ADDRESS": bluetooth} if bluetooth else {}
-        self._process = subprocess.Popen(
-            [BOARDBRIDGE, "run", "--config", str(config)],
+        self._process, self.address = self._start()
+        # Whenever it is started again, relays find it there.
+        self._config.write_text(self._config.read_text().replace("127.0.0.1:0", self.address, 1))
+
+    def _start(self) -> tuple[subprocess.Popen[str], str]:
+        since = len(self.log)
+        process = subprocess.Popen(
+            [BOARDBRIDGE, "run", "--config", str(self._config)],
             stdin=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
-            # Nothing may be left out of the log, though games are played many times faster than by hand.
-            env={**os.environ, "NO_COLOR": "1", "RUST_LOG": "boardbridge=debug", **air},
+            env=self._environment,
         )
-        assert self._process.stderr is not None
-        self.log.follow(self._process.stderr)
-        found = self.log.find(lambda line: "uci listens at " in line, 0, 20)
+        assert process.stderr is not None
+        self.log.follow(process.stderr)
+        found = self.log.find(lambda line: "uci listens at " in line, since, 20)
         if found is None:
             raise Failed("the daemon does not listen:\n" + "\n".join(self.log.lines()[-TAIL:]))
-        self.address = self.log.line(found).rsplit(" ", 1)[1]
+        return process, self.log.line(found).rsplit(" ", 1)[1]
+
+    def kill(self) -> None:
+        """`kill -9`."""
+        self._process.kill()
+        self._process.wait(10)
+
+    def again(self) -> None:
+        """Starts it again after that."""
+        self._process, _ = self._start()
 
     def says(self, board: str, text: str, since: int, timeout: float) -> None:
         """Waits until the log says `text` of this board."""
@@ -205,14 +251,15 @@ def configuration(folder: Path, boards: list[BoardSpec], clock: Clock) -> str:
     lines.append(f'\n[games]\ndirectory = "{games_of(folder)}"\n')
     for board in boards:
         lines.append(f"\n[boards.{board.name}]\nkind = \"{board.kind}\"\n")
-        if board.kind == NEO:
-            lines.append('ble = { name = "Square Off Neo" }\n')
+        if board.ble_name:
+            lines.append(f'ble = {{ name = "{board.ble_name}" }}\n')
         else:
             lines.append(f"serial = {{ port = \"{port_of(folder, board.name)}\" }}\n")
         if board.kind == SWPP:
             lines.append("forgets = false\n")  # the simulated board keeps its game while its cable is out
         if board.position_format is not None:
             lines.append(f"position_format = {board.position_format}\n")
+        lines += [f"{key}\n" for key in board.keys]
         for key, ms in clock.pacing(board.kind).items():
             lines.append(f'{key} = "{ms}ms"\n')
     return "".join(lines)
@@ -221,6 +268,9 @@ def configuration(folder: Path, boards: list[BoardSpec], clock: Clock) -> str:
 class Simulator:
     """`boardbridge simulate`: a board and the hand above it, which does only what it is told."""
 
+    # How lines begin that are passed over.
+    aside: tuple[str, ...] = ASIDE
+
     def __init__(self, folder: Path, spec: BoardSpec, clock: Clock) -> None:
         self.spec = spec
         self.log = Log()
@@ -228,9 +278,8 @@ class Simulator:
         # What must be on the board by its reports; a shown move counts when it was executed.
         self.board = chess.Board()
         self.shown: chess.Move | None = None
-        kind = "swpp-board" if spec.kind == SWPP else spec.kind
-        command = [BOARDBRIDGE, "simulate", kind, "--link", str(port_of(folder, spec.name))]
-        command += ["--hand-delay", "never"]
+        command = [BOARDBRIDGE, "simulate", spec.simulator, "--link", str(port_of(folder, spec.name))]
+        command += ["--hand-delay", "never", *spec.options]
         if spec.kind != SWPP:
             command += ["--speed", str(clock.speed)]
         if spec.position_format is not None:
@@ -259,7 +308,7 @@ class Simulator:
 
     def report(self, timeout: float) -> str:
         """The next report. What was lost or is faulty is a failure, whatever was expected."""
-        index = self.log.find(lambda line: not line.startswith(ASIDE), self._read, timeout)
+        index = self.log.find(lambda line: not line.startswith(self.aside), self._read, timeout)
         if index is None:
             raise Failed(f"no report from the board within {timeout:.0f} s")
         self._read = index + 1
@@ -275,7 +324,7 @@ class Simulator:
     def pending(self) -> list[str]:
         """Unread reports."""
         unread = self.log.lines()[self._read :]
-        return [line for line in unread if not line.startswith(ASIDE)]
+        return [line for line in unread if not line.startswith(self.aside)]
 
     def skip(self) -> None:
         """Reads what is left over from a game that failed."""

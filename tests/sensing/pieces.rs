@@ -44,6 +44,13 @@ struct Desk {
 impl Desk {
     /// The pieces stand as in this game, and the program knows it.
     fn of(game: Game) -> Self {
+        let mut desk = Self::met(game);
+        desk.rests(1_000);
+        desk
+    }
+
+    /// The board has just shown its pieces for the first time.
+    fn met(game: Game) -> Self {
         let mut desk = Self {
             sensed: Pieces::new(SETTLE, Waits::default()),
             now: Instant::now(),
@@ -55,7 +62,6 @@ impl Desk {
         };
         desk.follow();
         desk.shows();
-        desk.rests(1_000);
         desk
     }
 
@@ -170,6 +176,28 @@ fn a_move_counts_once_it_has_stood_for_the_settle_time() {
     assert_eq!(desk.does("e2 +300 Pe4 +499"), "");
     assert_eq!(desk.does("+1"), "e2e4");
     assert_eq!(says("", "e2 Pe3 +400 e3 Pe4 +500"), "e2e4");
+}
+
+#[test]
+fn a_move_counts_though_the_pieces_had_not_settled_since_the_board_was_found() {
+    for before in ["", "e2e4 e7e5"] {
+        let mut desk = Desk::met(game(before));
+        assert_eq!(desk.does("+100 g1 +700 Nf3 +500"), "g1f3");
+    }
+    let mut desk = Desk::met(game(""));
+    assert_eq!(desk.does("e2 +100 Pe4 +200 e7 +100 pe5 +500"), "e2e4 e7e5");
+}
+
+#[test]
+fn a_hand_that_takes_two_moves_back_at_once_need_not_wait_to_be_asked_for_the_second() {
+    for pause in ["+100", "+900"] {
+        let mut desk = Desk::after("e2e4 e7e5 g1f3 b8c6");
+        desk.game.pop();
+        desk.sensed.await_hand(Awaited::TakeBack);
+        desk.follow();
+        let words = format!("c6 nb8 {pause} f3 +300 Ng1 +500");
+        assert_eq!(desk.does(&words), "-g1f3");
+    }
 }
 
 #[test]

@@ -90,6 +90,22 @@ impl Drive {
                 board.set_piece_at(to, piece);
             }
         }
+        // Those that wait for one another make way on squares in between.
+        let stays = |left: &[Way], square| !left.iter().any(|way| way.from == Some(square));
+        while let Some(index) = left.iter().position(|way| {
+            way.to
+                .is_some_and(|to| board.piece_at(to).is_some() && stays(&left, to))
+        }) {
+            left.remove(index);
+        }
+        for from in left.iter().filter_map(|way| way.from) {
+            board.discard_piece_at(from);
+        }
+        for way in left {
+            if let Some(to) = way.to {
+                board.set_piece_at(to, way.piece);
+            }
+        }
         board
     }
 }

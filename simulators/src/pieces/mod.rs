@@ -170,7 +170,10 @@ impl Pieces {
     /// Gives the person an order. Orders wait for the ones before.
     pub fn hand(&mut self, now: Instant, order: impl Into<Order>) {
         self.timeout(now);
-        self.orders.push_back(order.into());
+        match order.into() {
+            Order::Do(HandAction::Hear(m)) => self.hear(now, m),
+            order => self.orders.push_back(order),
+        }
         self.timeout(now);
     }
 
@@ -182,6 +185,15 @@ impl Pieces {
     /// The board shows this text. The person takes a legal move, in UCI notation or in SAN, for that move.
     pub fn reads(&mut self, now: Instant, text: &str) {
         self.shows(now, Sign::Text(text.to_owned()));
+    }
+
+    fn hear(&mut self, now: Instant, m: UciMove) {
+        if let Ok(m) = m.to_move(self.game.position()) {
+            self.told(now, m);
+        } else {
+            let why = format!("{m}: illegal");
+            self.reports.push_back(Report::Refused(why));
+        }
     }
 
     /// The person hears of a move that the board does not show, and executes it like a shown one.

@@ -2,9 +2,10 @@
 
 use shakmaty::{Bitboard, Chess, Move, Position, Role, Square, san::San, uci::UciMove};
 
-use crate::gesture::legs;
+use crate::gesture::{legs, squares as squares_of};
 
-/// The legal move whose squares are lit: in castling the king's, or all four; in a promotion a queen is meant.
+/// The legal move whose squares are lit: in castling the king's, or all four; en passant perhaps the captured pawn's too; in a promotion a
+/// queen is meant.
 pub(super) fn of_squares(position: &Chess, squares: &[Square]) -> Option<Move> {
     let lit: Bitboard = squares.iter().copied().collect();
     position.legal_moves().into_iter().find(|m| {
@@ -14,7 +15,8 @@ pub(super) fn of_squares(position: &Chess, squares: &[Square]) -> Option<Move> {
             some.flat_map(|(from, to)| [*from, *to]).collect()
         };
         let to_queen = m.promotion().is_none_or(|role| role == Role::Queen);
-        to_queen && (lit == set(1) || lit == set(legs.len()))
+        let with_victim = || squares_of(*m).into_iter().collect::<Bitboard>();
+        to_queen && (lit == set(1) || lit == set(legs.len()) || lit == with_victim())
     })
 }
 
@@ -41,6 +43,8 @@ pub(super) fn of_text(position: &Chess, text: &str) -> Option<Move> {
 
 #[cfg(test)]
 mod tests {
+    use shakmaty::{CastlingMode, fen::Fen};
+
     use super::*;
 
     #[test]
@@ -54,6 +58,15 @@ mod tests {
         for text in ["", "e2e5", "hello", "12:30", "e2"] {
             assert_eq!(squares(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn the_captured_pawn_may_be_lit_too() {
+        let fen: Fen = "4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1".parse().unwrap();
+        let position = fen.into_position(CastlingMode::Standard).unwrap();
+        let lit = [Square::E5, Square::D5, Square::D6];
+        let m = of_squares(&position, &lit);
+        assert!(m.is_some_and(Move::is_en_passant));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-use shakmaty::{CastlingMode, fen::Fen};
+use shakmaty::{CastlingMode, Color, Role, fen::Fen};
 
 use super::*;
 use crate::gesture::{CaptureOrder, CastlingOrder, Doubt, EnPassantOrder, Promoting};
@@ -190,8 +190,25 @@ fn what_a_motor_does_is_understood_as_a_move() {
     pieces.lit(start, vec![Square::G1, Square::F3]);
     let mut board = pieces.board().clone();
     board.discard_piece_at(Square::G1);
-    board.set_piece_at(Square::F3, shakmaty::Color::White.knight());
+    board.set_piece_at(Square::F3, Color::White.knight());
     pieces.driven(start, &board);
     assert_eq!(reports(&mut pieces), ["shown g1f3", "executed g1f3"]);
     assert!(pieces.is_settled());
+}
+
+#[test]
+fn a_person_who_hears_what_a_pawn_becomes_puts_that_piece_down() {
+    let mut pieces = Pieces::new(Settings::default());
+    pieces.found(game("8/P6k/8/8/8/8/8/K7 w - - 0 1"));
+    let start = Instant::now();
+    pieces.lit(start, vec![Square::A7, Square::A8]);
+    pieces.hand(start, HandAction::Hear("a7a8n".parse().unwrap()));
+    pieces.hand(start, HandAction::Execute);
+    settle(&mut pieces, start);
+    let seen = ["shown a7a8q", "shown a7a8n", "executed a7a8n"];
+    assert_eq!(reports(&mut pieces), seen);
+    assert_eq!(
+        pieces.board().piece_at(Square::A8),
+        Some(Role::Knight.of(Color::White))
+    );
 }

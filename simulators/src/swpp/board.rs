@@ -17,6 +17,7 @@ use crate::{
     game::{Game, uci},
     garbage, nothing_to_take_back, only_a_citrine,
     peripheral::Profile,
+    shows_its_moves,
 };
 
 /// The version of the protocol it speaks (field notes: `01`).
@@ -376,6 +377,7 @@ impl SimulatedBoard for SwppBoard {
             HandAction::ForgetSettings | HandAction::LiftKing | HandAction::SetUp(_) => {
                 self.report(only_a_citrine());
             }
+            HandAction::Hear(_) => self.report(shows_its_moves()),
             HandAction::Garbage(length) => self.output.push_back(garbage(length)),
             HandAction::Unplug | HandAction::Plug => {}
         }

@@ -326,16 +326,16 @@ impl Pieces {
         if self.follower.has_setup() || !self.follower.is_up_to_date() {
             return None;
         }
-        let game = self.follower.game();
         if !self.follower.is_known() {
-            if board == game.position().board() {
-                self.follower.find();
-                self.stand(board);
-            } else if *board == Board::new() {
-                self.begin_anew(board);
+            if !self.find(board) {
+                return None;
             }
-            return None;
+            let mut counts = 1..=self.seen.len();
+            if counts.any(|count| self.mind_answer(count)) {
+                return None;
+            }
         }
+        let game = self.follower.game();
         if *board == self.standing {
             self.puzzling = None;
             self.follower.mended();
@@ -415,6 +415,27 @@ impl Pieces {
         self.follower.tell(misplaced);
         // Told at once, because something was told before: it may turn out to be an exchange.
         (due > now).then_some(due)
+    }
+
+    /// Learns where the pieces stand from a settled picture. They stood as in the game, however briefly: the hand may have begun at once.
+    fn find(&mut self, board: &Board) -> bool {
+        let placed = self.follower.game().position().board().clone();
+        let shown = self.seen.iter().rposition(|seen| *seen == placed);
+        if let Some(shown) = shown {
+            let since = self.seen.split_off(shown + 1);
+            self.follower.find();
+            self.stand(&placed);
+            self.seen = since;
+        } else if *board == placed {
+            self.follower.find();
+            self.stand(board);
+        } else if *board == Board::new() {
+            self.begin_anew(board);
+        } else {
+            // What stood there before a position that has settled is no beginning.
+            self.seen = vec![board.clone()];
+        }
+        self.follower.is_known()
     }
 
     fn begin_anew(&mut self, board: &Board) {

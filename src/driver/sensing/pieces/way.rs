@@ -77,9 +77,21 @@ impl<'a> Way<'a> {
         }
         if self.stands() {
             ways.extend(self.back(pieces));
+        } else if self.takes_back_more(pieces) {
+            let last = self.game.last().map(Deed::TookBack);
+            ways.push(deeds(executed.into_iter().chain(last)));
         }
         let way = ways.pop()?;
         ways.is_empty().then_some(way)
+    }
+
+    /// Whether the last move, too, was taken back after the change that the game already had: a program that takes moves back asks for one
+    /// after the other, and the hand need not wait for that.
+    fn takes_back_more(&self, pieces: &Board) -> bool {
+        let plies = self.game.len();
+        plies > 0
+            && self.seen.contains(self.game.position().board())
+            && self.game.position_at(plies - 1).board() == pieces
     }
 
     /// The change that the game already had, and the only move of the player's after it that leads to these pieces, though no
