@@ -162,7 +162,7 @@ impl<W: Wire> Sensor<W> {
             }
         }
         self.eyes.attend(now);
-        self.pass_on();
+        self.pass_on(now);
         self.mind_position(now);
         self.answer();
         self.rested_at = None;
@@ -196,7 +196,8 @@ impl<W: Wire> Sensor<W> {
             shown,
         };
         let before = self.display.replace(display);
-        if before.map_or(times.is_some(), |before| before.times != times) {
+        // Also that there are none: a clock may count on since an earlier link.
+        if before.is_none_or(|before| before.times != times) {
             self.wire.set_clock(now, times);
         }
         if before.is_none_or(|before| before.shown != shown) {
@@ -330,14 +331,17 @@ impl<W: Wire> Sensor<W> {
     }
 
     /// Reports what was sensed.
-    fn pass_on(&mut self) {
+    fn pass_on(&mut self, now: Instant) {
         while let Some(report) = self.eyes.poll() {
             let event = match report {
                 Report::Moved { reported, .. } | Report::Executed(reported) => {
                     DriverEvent::Moved(reported)
                 }
                 Report::TookBack { reported, .. } => DriverEvent::TookBack(Some(reported)),
-                Report::NewGame => DriverEvent::NewGame,
+                Report::NewGame => {
+                    self.wire.begins(now);
+                    DriverEvent::NewGame
+                }
                 Report::SetUp => {
                     self.eyes.begin();
                     DriverEvent::Accepted
@@ -391,6 +395,7 @@ impl<W: Wire> Sensor<W> {
 
     /// The player is to set up the last position of this game.
     fn set_up(&mut self, now: Instant, game: Game) {
+        self.wire.begins(now);
         self.eyes.set_up(now, game);
         self.work(now);
     }
@@ -544,6 +549,9 @@ impl<W: Wire> Driver for Sensor<W> {
 
     fn in_game(&mut self, now: Instant, on: bool) {
         if std::mem::replace(&mut self.in_game, on) != on {
+            if on {
+                self.wire.begins(now);
+            }
             self.work(now);
         }
     }
