@@ -1,6 +1,7 @@
 //! `[boards.NAME]`: a board's kind, how it is reached, and its settings. The keys of one kind are with its driver.
 
 use std::{
+    fmt,
     path::{Path, PathBuf},
     sync::{Arc, LazyLock},
     time::Duration,
@@ -120,7 +121,7 @@ const fn key(path: &'static [&'static str], meaning: &'static str) -> Key {
 }
 
 /// `[boards.NAME]`
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct BoardConfig {
     /// The make.
     pub make: &'static Identity,
@@ -177,6 +178,22 @@ fn known_make<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static Ide
 fn folder<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<PathBuf>, D::Error> {
     let path = checked(deserializer, |path| from_home(Path::new(path)))?;
     Ok(Some(path.into()))
+}
+
+/// Its secrets are shown to no one: the tables as they were written have them.
+impl fmt::Debug for BoardConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BoardConfig")
+            .field("settings", &self.to_toml())
+            .field("serial", &self.serial)
+            .field("ble", &self.ble)
+            .field("tcp", &self.tcp)
+            .field("rfcomm", &self.rfcomm)
+            .field("hid", &self.hid)
+            .field("uci_listen", &self.uci_listen)
+            .field("record", &self.record)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Compares the tables as they were written.

@@ -257,6 +257,10 @@ pub trait Driver: Send {
     /// The clocks of the game, for boards that can show them; called again and again. `None`: it has none.
     fn clocks(&mut self, _now: Instant, _clocks: Option<ClocksSince>) {}
 
+    /// Whether a game is being played: a client has the board, and its game is not over. Called again and again, for boards that put a
+    /// mistake right by themselves: they do so in a game alone.
+    fn in_game(&mut self, _now: Instant, _on: bool) {}
+
     /// A front-end reports how its game ended, for boards that can show it.
     fn game_ended(&mut self, _now: Instant, _end: GameEnd) {}
 

@@ -1,5 +1,5 @@
-//! Checks who may open a serial port without opening it: opening would restart an Arduino, or take the port from a
-//! daemon that is starting.
+//! Checks who may open a serial port, or another device, without opening it: opening would restart an Arduino, or take the port from
+//! a daemon that is starting.
 
 use std::{
     fs,
@@ -63,13 +63,27 @@ pub fn barred(port: &str, as_service: bool) -> Vec<String> {
     facts.barred()
 }
 
+/// Whether the packaged service may open a device, as far as its mode tells.
+pub fn service_may_open(device: &Path) -> bool {
+    let Ok(there) = fs::metadata(device) else {
+        return false;
+    };
+    let group = Group::from_gid(Gid::from_raw(there.gid())).ok().flatten();
+    service_may(there.mode(), group.as_ref().map_or("", |group| &group.name))
+}
+
+/// Whether a device with this mode and this group is open to the service.
+fn service_may(mode: u32, group: &str) -> bool {
+    let may = |who: u32| mode & who == who;
+    may(EVERYBODY_MAY) || (may(GROUP_MAY) && group == SERVICE_GROUP)
+}
+
 impl Facts<'_> {
     fn barred(self) -> Vec<String> {
         let Self {
             port, group, user, ..
         } = self;
-        let may = |who: u32| self.mode & who == who;
-        let by_group = may(GROUP_MAY);
+        let by_group = self.mode & GROUP_MAY == GROUP_MAY;
         let no_group = || {
             format!(
                 "{port} is open to its owner alone: is it a login console, or does a udev rule say so?"
@@ -78,7 +92,7 @@ impl Facts<'_> {
         let service = if self.as_service {
             self.may
         } else {
-            may(EVERYBODY_MAY) || (by_group && group == SERVICE_GROUP)
+            service_may(self.mode, group)
         };
         let other = if service { " (the service may)" } else { "" };
         let mut told = Vec::new();
@@ -132,6 +146,20 @@ mod tests {
             ..USUAL
         };
         assert_eq!(everybodys.barred(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn the_service_may_open_what_is_everybodys_or_its_groups() {
+        for (mode, group, may) in [
+            (0o20600, "root", false),
+            (0o20660, "root", false),
+            (0o20660, "dialout", true),
+            (0o20640, "dialout", false),
+            (0o20666, "root", true),
+        ] {
+            assert_eq!(service_may(mode, group), may, "{mode:o} {group}");
+        }
+        assert!(!service_may_open(Path::new("/nowhere/hidraw0")));
     }
 
     #[test]

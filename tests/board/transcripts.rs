@@ -140,6 +140,9 @@ fn a_recording_names_neither_a_key_nor_the_bytes_that_carry_it() {
     let recorded = board.to_toml();
     assert!(recorded.contains("key = \"000000000000\""), "{recorded}");
     assert!(recorded.contains("settle = \"2s\""), "{recorded}");
+    let shown = format!("{board:?} {board:#?}");
+    assert!(!shown.contains("A1B2C3D4E5F6"), "{shown}");
+    assert!(shown.contains("dgt-pegasus"), "{shown}");
     let secret = Outgoing {
         channel: Channel::Serial,
         request: Request::Secret(Secret(vec![0xa1, 0xb2].into())),

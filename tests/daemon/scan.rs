@@ -12,7 +12,7 @@ use boardbridge::{
     cli::scan::{self, Cable, Look, Names},
     config::Config,
     driver::{citrine, swpp, ucb},
-    transport::{hid::Roots, settings::HidConfig},
+    transport::settings::HidConfig,
     vocabulary::{LinkState, Snapshot},
 };
 use simulators::run::Kind;
@@ -77,17 +77,18 @@ fn plugged(sys: &Path, boards: &[(u32, &str, &str)]) {
 #[test]
 fn boards_on_usb_are_listed_with_what_tells_them_apart() {
     let machine = tempfile::tempdir().unwrap();
-    let roots = Roots {
-        sys: machine.path().join("sys"),
-        dev: machine.path().join("dev"),
+    let [sys, dev] = ["sys", "dev"].map(|name| machine.path().join(name));
+    let look = Look {
+        sys: &sys,
+        ..look(&dev, false)
     };
     let scanned = || {
         let mut output = Vec::new();
-        let cable = scan::usb(&mut output, &roots, &mut Names::default()).unwrap();
+        let cable = scan::usb(&mut output, look, &mut Names::default()).unwrap();
         (cable, String::from_utf8(output).unwrap())
     };
     assert_eq!(scanned(), (Cable::None, String::new()));
-    plugged(&roots.sys, &[(0, "", "usb-0000:00:14.0-1")]);
+    plugged(&sys, &[(0, "", "usb-0000:00:14.0-1")]);
     let (cable, said) = scanned();
     assert_eq!(cable, Cable::Board);
     // The folder has no /dev.
@@ -100,7 +101,7 @@ fn boards_on_usb_are_listed_with_what_tells_them_apart() {
         .next()
         .and_then(|board| board.hid.clone());
     assert_eq!(only, Some(HidConfig::default()), "{said}");
-    plugged(&roots.sys, &[(4, "A7", "usb-0000:00:14.0-2")]);
+    plugged(&sys, &[(4, "A7", "usb-0000:00:14.0-2")]);
     let (_, said) = scanned();
     let config = Config::from_text(&said, "the scan").unwrap();
     let boards = config.boards.values();

@@ -6,7 +6,7 @@ use boardbridge::vocabulary::{Clocks, Command};
 use rig::clock::Clocked as _;
 use shakmaty::{ByColor, Color, uci::UciMove};
 use simulators::{
-    HandAction,
+    HandAction, SimulatedBoard as _,
     dgt::{
         self,
         clock::{Button, Kind, Side},
@@ -162,6 +162,59 @@ fn a_clock_in_another_mode_is_told_of_once_and_set_when_its_mode_is_right() {
     table.wood.set_clock_mode(table.now, true);
     table.tells(250, 260, None);
     table.shows(250, 260, None);
+}
+
+#[test]
+fn a_clock_that_refuses_the_times_is_told_of_once_and_tried_again_in_the_next_game() {
+    const SETS: &str = r"> +\n\x03\n";
+    let clock = dgt::clock::Settings {
+        refuses: Some(0x0a),
+        ..dgt::clock::Settings::default()
+    };
+    let mut table = board(clock, person());
+    table.plays("e2e4 e7e5", true, tidily);
+    for left in [300, 290, 280] {
+        table.tells(left, 300, Some(Color::White));
+        table.waits(Duration::from_secs(20));
+    }
+    let sets = |table: &Board| table.whole_story().matches(SETS).count();
+    assert_eq!(sets(&table), 3, "{}", table.whole_story());
+    assert_eq!(table.faults.len(), 1, "{}", table.story());
+    assert!(table.faults[0].contains("page"), "{:?}", table.faults);
+    // Moves are shown all the same.
+    table.faults.clear();
+    table.plays("g1f3 b8c6", true, tidily);
+    table.waits(Duration::from_secs(20));
+    assert_eq!(sets(&table), 3);
+    table.told_of(None);
+    table.game = boardbridge::chess::game::Game::standard();
+    table.states(true);
+    table.wood.hand(table.now, HandAction::NewGame);
+    table.is_ready();
+    table.tells(300, 300, Some(Color::White));
+    table.waits(Duration::from_secs(60));
+    assert!((4..=6).contains(&sets(&table)), "{}", sets(&table));
+}
+
+#[test]
+fn a_clock_whose_game_ended_while_the_link_was_down_is_stopped() {
+    let mut table = board(with(Kind::Dgt3000), person());
+    table.plays("e2e4 e7e5", true, tidily);
+    table.tells(300, 200, Some(Color::White));
+    table.shows(295, 200, Some(Side::Left));
+    table.unlink();
+    table.waits(Duration::from_secs(10));
+    table.told_of(None);
+    table.link();
+    table.comes("rest", |table| {
+        table
+            .wood
+            .clock_counts()
+            .is_some_and(|counts| counts.2.is_none())
+    });
+    let (left, right, _) = table.wood.clock_counts().unwrap();
+    assert!(left < 290 && left > 270, "{left}");
+    assert_eq!(right, 200);
 }
 
 #[test]

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use boardbridge::{chess::game::Game, vocabulary::Advice};
+use boardbridge::{
+    chess::game::Game,
+    vocabulary::{Advice, Command, GameEnd},
+};
 use rig::clock::Clocked as _;
 use shakmaty::{Board, CastlingMode, Color, Position, Square, fen::Fen, uci::UciMove};
 use simulators::{
@@ -283,6 +286,107 @@ fn a_mistake_is_left_to_the_hand_for_a_while_and_then_put_right() {
     table.wood.grab(table.now, Touch::Lift(Square::A1));
     table.waits(Duration::from_secs(40));
     assert!(!table.wood.is_driving());
+}
+
+#[test]
+fn in_a_set_up_nothing_drives_before_the_hand_has_rested() {
+    let mut table = table(robot());
+    table.plays("e2e4 e7e5 g1f3 b8c6", true, tidily);
+    table.game = Game::standard();
+    // The hand begins to put the pieces back, too.
+    table.wood.grab(table.now, Touch::Lift(Square::F3));
+    table.states(false);
+    for rank in [Square::A3, Square::A4, Square::A5, Square::A6] {
+        table.waits(Duration::from_millis(1800));
+        assert!(!table.wood.is_driving(), "{}", table.story());
+        let knight = Color::White.knight();
+        table.wood.grab(table.now, Touch::Put(rank, knight));
+        table.waits(Duration::from_millis(600));
+        table.wood.grab(table.now, Touch::Lift(rank));
+    }
+    let knight = Color::White.knight();
+    table.wood.grab(table.now, Touch::Put(Square::G1, knight));
+    let rests = table.now;
+    table.comes("the drive", |table| table.wood.is_driving());
+    let rested = (table.now - rests).as_secs_f64();
+    assert!((2.0..3.0).contains(&rested), "{rested}");
+    arrives(&mut table);
+}
+
+#[test]
+fn after_the_end_of_a_game_no_piece_is_put_back() {
+    let wrong = || HandAction::Wrong("a1a4".parse().unwrap());
+    // The hand clears the board after the game, or was about to when it ended.
+    for before in [false, true] {
+        let mut table = table(robot());
+        table.plays("e2e4 e7e5", true, tidily);
+        table.states(true);
+        if before {
+            table.wood.hand(table.now, wrong());
+            table.comes("what is wrong", |table| {
+                !table.snapshot().guidance.is_empty()
+            });
+        }
+        let ended = Command::Ended {
+            client: table.program.client,
+            end: GameEnd::resigned(Color::White),
+        };
+        table.core.command(table.now, ended);
+        if !before {
+            table.waits(Duration::from_secs(2));
+            table.wood.hand(table.now, wrong());
+        }
+        let drives = table.until(Duration::from_secs(30), |table| table.wood.is_driving());
+        assert!(!drives, "{}", table.story());
+        // The next game is set up as ever.
+        table.game = Game::standard();
+        table.states(false);
+        arrives(&mut table);
+    }
+}
+
+#[test]
+fn a_move_that_did_not_say_what_it_is_is_asked_again_and_not_for_ever() {
+    let settings = |kinds_ignored| Settings {
+        kinds_ignored,
+        ..robot()
+    };
+    let mut table = table(settings(2));
+    table.waits(Duration::from_secs(20));
+    table.faults.clear();
+    table.plays("e2e4 e7e5 g1f3 b8c6", true, tidily);
+    assert_eq!(asked(&table), 3);
+    let mut table = self::table(settings(u8::MAX));
+    table.waits(Duration::from_mins(3));
+    assert_eq!(asked(&table), 3, "{}", table.story());
+    // A board that slept is asked anew.
+    table.wood.go_stale();
+    table.waits(Duration::from_secs(25));
+    assert_eq!(asked(&table), 6, "{}", table.story());
+}
+
+/// How often the board was asked what it is.
+fn asked(table: &Table<Chessnut>) -> usize {
+    table.whole_story().matches(r"> A\x01\x15").count()
+}
+
+#[test]
+fn a_board_that_answers_nothing_while_it_drives_is_not_hung_up() {
+    let mut table = table(Settings {
+        mute: true,
+        drive_time: Duration::from_secs(70),
+        ..robot()
+    });
+    table.plays("e2e4", true, tidily);
+    begins(&mut table, "e7e5");
+    let arrives = |table: &Table<Chessnut>| {
+        table.wood.pieces().board() == table.game.position().board()
+            && *table.snapshot().game == table.game
+            && table.snapshot().guidance.is_empty()
+    };
+    assert!(table.until(Duration::from_secs(80), arrives));
+    assert_eq!(table.faults, [""; 0], "{}", table.story());
+    assert!(!table.whole_story().contains("silent"), "{}", table.story());
 }
 
 #[test]

@@ -273,6 +273,11 @@ impl<W: Wood> Table<W> {
         table
     }
 
+    /// What has happened, from the beginning.
+    pub fn whole_story(&self) -> String {
+        self.log.join("\n")
+    }
+
     fn note(&mut self, what: String) {
         self.log.push(format!(
             "{:9.3} {what}",

@@ -6,8 +6,6 @@ use shakmaty::{Board, Color, Piece, Role, Square};
 
 use crate::pieces::Pieces;
 
-/// How long a drive takes. The protocol notes give no time; pieces are slow.
-pub(super) const DRIVE_TIME: Duration = Duration::from_secs(5);
 /// The pieces of one side, in the order of their records; for each its role and its identity.
 const SET: [(Role, u8, usize); 6] = [
     (Role::Pawn, 1, 8),

@@ -7,7 +7,7 @@ use shakmaty::Square;
 use super::{
     Chessnut, Model, PERIOD, REPLY_TIME,
     command::{self, Command},
-    motor::{self, DRIVE_TIME, Drive},
+    motor::{self, Drive},
     nibbles::{self, BYTES},
 };
 use crate::Report;
@@ -114,6 +114,13 @@ impl Chessnut {
     }
 
     fn asked(&mut self, now: Instant, asked: u8) {
+        if self.settings.mute && self.drive.is_some() {
+            return;
+        }
+        if asked == question::KIND && self.settings.kinds_ignored > 0 {
+            self.settings.kinds_ignored -= 1;
+            return;
+        }
         match asked {
             question::VERSION => self.reply(now, version(0x41, 1, MOVE_VERSION, asked)),
             question::PIECES => {
@@ -151,7 +158,7 @@ impl Chessnut {
             self.fault("a target with a nibble that means no piece");
             return;
         };
-        let time = self.scaled(DRIVE_TIME);
+        let time = self.scaled(self.settings.drive_time);
         let (board, target) = (self.pieces.board(), self.lying(&target));
         self.drive = Some(Drive::new(now, time, board, &target, stops));
         self.pieces.hold(now, true);

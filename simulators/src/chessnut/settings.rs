@@ -6,6 +6,9 @@ use shakmaty::Square;
 
 use crate::pieces;
 
+/// How long a drive takes unless set otherwise.
+const DRIVE_TIME: Duration = Duration::from_secs(5);
+
 /// The models that speak the protocol.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Model {
@@ -92,6 +95,12 @@ pub struct Settings {
     pub spoiled: f64,
     /// The piece on this square does not move when a Move drives.
     pub stuck: Option<Square>,
+    /// How many questions for its kind a Move leaves unanswered at first.
+    pub kinds_ignored: u8,
+    /// Whether a Move that drives answers no question.
+    pub mute: bool,
+    /// How long a drive takes. The protocol notes give no time; pieces are slow.
+    pub drive_time: Duration,
 }
 
 impl Default for Settings {
@@ -111,6 +120,9 @@ impl Default for Settings {
             lost: 0.0,
             spoiled: 0.0,
             stuck: None,
+            kinds_ignored: 0,
+            mute: false,
+            drive_time: DRIVE_TIME,
         }
     }
 }

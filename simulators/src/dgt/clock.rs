@@ -44,6 +44,8 @@ pub struct Settings {
     pub settable: bool,
     /// Whether its battery is low.
     pub battery_low: bool,
+    /// The command that it answers by an error, if any.
+    pub refuses: Option<u8>,
 }
 
 impl Default for Settings {
@@ -52,6 +54,7 @@ impl Default for Settings {
             kind: Kind::default(),
             settable: true,
             battery_low: false,
+            refuses: None,
         }
     }
 }
@@ -225,6 +228,9 @@ impl Clock {
             reports.push(Report::Fault(format!("no clock message: {data:02X?}")));
             return [ERROR, 0, 0, 0];
         };
+        if self.settings.refuses == Some(*command) {
+            return [ERROR, *command, 0, 0];
+        }
         match (*command, data) {
             (0x01 | 0x0C | 0x0D, [text @ .., beep]) => {
                 return self.show(*command, text, *beep, reports);

@@ -86,6 +86,8 @@ impl Core {
             over.clocks.runs = None;
         }
         self.driver.clocks(now, clocks);
+        let in_game = self.claims.target().is_some() && !self.is_over();
+        self.driver.in_game(now, in_game);
         if self.claims.ends() {
             // The last move of its game may never be shown.
             self.admit_waiting();

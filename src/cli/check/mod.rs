@@ -39,12 +39,12 @@ use crate::{
     system::{
         access, cgroup,
         holders::Holders,
-        serial_access::{barred, no_port},
+        serial_access::{barred, no_port, service_may_open},
     },
     transport::{
         Transport,
         ble::Radio,
-        hid::{HidBoard, HidError},
+        hid::{HidBoard, HidError, may_open},
         is_gadget_port,
         settings::SerialConfig,
     },
@@ -427,14 +427,24 @@ fn serial(
 
 /// Whether a board on USB could be opened.
 fn usb(board: &HidBoard, identity: &Identity) -> Outcome {
-    match board.attempt() {
-        Ok(()) => Outcome::Works,
-        Err(error) if error.is_away() => Outcome::Note(format!("{error}; the daemon waits for it")),
-        // Only of the service is it certain that it runs the daemon.
-        Err(error @ HidError::Denied { .. }) if !identity.is_service() => {
-            Outcome::Note(error.to_string())
+    let path = match board.find() {
+        Ok(path) => path,
+        Err(error) if error.is_away() => {
+            return Outcome::Note(format!("{error}; the daemon waits for it"));
         }
-        Err(error) => Outcome::Problem(error.to_string()),
+        Err(error) => return Outcome::Problem(error.to_string()),
+    };
+    match may_open(&path) {
+        Err(_) if identity.is_service() => {
+            Outcome::Problem(HidError::DeniedToService { path }.to_string())
+        }
+        // Only of the service is it certain that it runs the daemon.
+        Err(error) => Outcome::Note(error.to_string()),
+        // Root may open anything, and who sits at the machine what a rule gives to him alone.
+        Ok(()) if !identity.is_service() && !service_may_open(&path) => {
+            Outcome::Note(HidError::DeniedToService { path }.to_string())
+        }
+        Ok(()) => Outcome::Works,
     }
 }
 
@@ -443,5 +453,61 @@ fn at(listen: &Listen, allow: &Allow) -> String {
         (Listen::Off, _) => "off".to_owned(),
         (Listen::At(address), Allow::Private) => format!("at {address}"),
         (Listen::At(address), allow) => format!("at {address}, for {allow}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, os::unix::fs::PermissionsExt as _};
+
+    use super::*;
+    use crate::{
+        transport::hid::{Roots, Wanted},
+        vocabulary::HidBoards,
+    };
+
+    #[test]
+    fn whoever_checks_is_told_that_the_service_may_not_open_a_board_on_usb() {
+        const TOY: HidBoards = HidBoards {
+            title: "Toy",
+            vendor: 0x1234,
+            families: &[0x80],
+            usage_page: 0xff00,
+        };
+        let machine = tempfile::tempdir().unwrap();
+        let [sys, dev] = ["sys", "dev"].map(|name| machine.path().join(name));
+        let device = sys.join("class/hidraw/hidraw0/device");
+        fs::create_dir_all(&device).unwrap();
+        fs::create_dir_all(&dev).unwrap();
+        fs::write(device.join("uevent"), "HID_ID=0003:00001234:00008001\n").unwrap();
+        // The usage page FF00, and a collection.
+        let descriptor = [0x06, 0x00, 0xff, 0x09, 0x01, 0xa1, 0x01, 0xc0];
+        fs::write(device.join("report_descriptor"), descriptor).unwrap();
+        let roots = Roots { sys, dev };
+        let path = roots.dev.join("hidraw0");
+        fs::write(&path, "").unwrap();
+        let board = HidBoard::new(TOY, Wanted::Only, roots);
+        let user = Identity::user();
+        let service = Identity::Service {
+            as_user: "nobody".to_owned(),
+            groups: Vec::new(),
+        };
+        let set = |mode| fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        set(0o600);
+        let Outcome::Note(note) = usb(&board, &user) else {
+            panic!("nothing is told");
+        };
+        let words = format!("the service may not open {}", path.display());
+        assert!(note.contains(&words), "{note}");
+        assert!(note.contains("60-boardbridge.rules"), "{note}");
+        set(0o666);
+        assert_eq!(usb(&board, &user), Outcome::Works);
+        // The service is asked as itself: its groups may have been changed.
+        assert_eq!(usb(&board, &service), Outcome::Works);
+        fs::remove_file(&path).unwrap();
+        let Outcome::Problem(problem) = usb(&board, &service) else {
+            panic!("no problem");
+        };
+        assert!(problem.contains(&words), "{problem}");
     }
 }

@@ -29,7 +29,6 @@ use crate::{
     text::escape::{escaped, escaped_json},
     transport::{
         ble::{BleError, Radio, Seen},
-        hid::Roots,
         serial::SerialPort,
     },
 };
@@ -97,12 +96,8 @@ pub enum Cable {
 /// It cannot be written.
 pub async fn run(output: &mut impl Write, look: Look<'_>) -> io::Result<()> {
     let mut names = Names::default();
-    let roots = Roots {
-        dev: look.dev.to_owned(),
-        ..Roots::default()
-    };
     let cable = serial(output, look, &mut names).await?;
-    let cable = cable.max(usb(output, &roots, &mut names)?);
+    let cable = cable.max(usb(output, look, &mut names)?);
     let radio = Radio::default();
     let written = match radio.ready(look.adapter).await {
         Ok(()) => listened(output, &radio, look.adapter, cable, &mut names).await,

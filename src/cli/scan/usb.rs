@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{Cable, Names};
+use super::{Cable, Look, Names};
 use crate::{
     driver::registry::MAKES,
     text::escape::{escaped, escaped_json},
@@ -13,8 +13,11 @@ use crate::{
 ///
 /// # Errors
 /// It cannot be written.
-pub fn usb(output: &mut impl Write, roots: &Roots, names: &mut Names) -> io::Result<Cable> {
-    let devices = devices(roots);
+pub fn usb(output: &mut impl Write, look: Look<'_>, names: &mut Names) -> io::Result<Cable> {
+    let devices = devices(&Roots {
+        sys: look.sys.to_owned(),
+        dev: look.dev.to_owned(),
+    });
     let mut cable = Cable::None;
     for make in MAKES {
         let Some(of) = make.hid() else {

@@ -48,6 +48,10 @@ const GAP_ON_USB: Duration = Duration::from_millis(200);
 const WATCH: Duration = Duration::from_secs(5);
 /// A link without any pieces for this long is opened again: a link left behind by another process never shows any.
 const SILENCE: Duration = Duration::from_secs(30);
+/// A board that has not said what it is within this time is asked again (chosen: an answer takes less than 0.1 s).
+const KIND_WAIT: Duration = Duration::from_secs(5);
+/// How often it is asked at most, at the start of a link and each time that the board was silent (chosen). Only a Move answers.
+const KIND_TRIES: u8 = 3;
 /// A link left behind answers again after this long without one (captured: not after 2 s, but after 8).
 const PAUSE: Duration = Duration::from_secs(9);
 /// The charge is asked for this often.
@@ -72,6 +76,8 @@ enum Purpose {
     Drive(u32),
     /// The pieces are to stop. What it shows before it has stopped is on the way.
     Stop,
+    /// What it is: one such request may wait.
+    Kind,
     /// Where the pieces are: one such request may wait.
     Poll,
 }
@@ -84,6 +90,10 @@ pub struct Chessnut {
     motor: bool,
     /// It has said that it is a Move.
     is_move: bool,
+    /// How often it may still be asked what it is.
+    kind_tries: u8,
+    /// When to ask it again.
+    kind_at: Option<Instant>,
     drive: Option<Drive>,
     /// The number of the last drive.
     drives: u32,
@@ -114,6 +124,8 @@ impl Chessnut {
             by_usb,
             motor,
             is_move: false,
+            kind_tries: 0,
+            kind_at: None,
             drive: None,
             drives: 0,
             stops_until: None,
@@ -148,6 +160,17 @@ impl Chessnut {
     fn send_confirmed(&mut self, command: &[u8], purpose: Purpose) {
         let command = codec::confirmed(self.channel(), command.to_vec());
         self.outbox.push(command, purpose);
+    }
+
+    /// Asks the board what it is, unless it has said it, or was asked often enough.
+    fn ask_kind(&mut self, now: Instant) {
+        self.kind_at = None;
+        if !self.is_move && self.kind_tries > 0 {
+            self.kind_tries -= 1;
+            self.kind_at = Some(now + KIND_WAIT);
+            while self.outbox.retract(Purpose::Kind) {}
+            self.send_confirmed(&ASK_KIND, Purpose::Kind);
+        }
     }
 
     fn ask_charge(&mut self) {
@@ -211,6 +234,7 @@ impl Chessnut {
                 }
             }
             Message::IsMove => {
+                self.kind_at = None;
                 // Its lamps take other bytes.
                 if !std::mem::replace(&mut self.is_move, true) && self.shows {
                     self.answers();
@@ -240,7 +264,8 @@ impl Wire for Chessnut {
                 self.outbox.push(subscribe, Purpose::Essential);
             }
             // By USB no Move is known.
-            self.send_confirmed(&ASK_KIND, Purpose::Plain);
+            self.kind_tries = KIND_TRIES;
+            self.ask_kind(now);
         }
         self.send(&REAL_TIME, Purpose::Essential);
         self.heard(now);
@@ -284,6 +309,8 @@ impl Wire for Chessnut {
                     drive.taken(now);
                 }
             }
+            // The link has brought the question to the board, which may be too busy to answer it.
+            Some(Settled::Done(Purpose::Poll)) if self.drive.is_some() => self.heard(now),
             Some(Settled::Done(Purpose::Stop)) => self.stops_until = Some(now + STOPS),
             _ => {}
         }
@@ -298,11 +325,19 @@ impl Wire for Chessnut {
         }
         if self.look_at.is_some_and(|at| at <= now) {
             self.look_at = Some(now + WATCH);
+            if self.shows && !self.by_usb {
+                // The answer may have been lost with the pieces.
+                self.kind_tries = KIND_TRIES;
+            }
+            self.ask_kind(now);
             self.send(&REAL_TIME, Purpose::Plain);
             // It may have slept: its lamps are dark then, and it answers anew.
             if std::mem::take(&mut self.shows) {
                 self.said.push_back(Said::Event(DriverEvent::Silent));
             }
+        }
+        if self.kind_at.is_some_and(|at| at <= now) {
+            self.ask_kind(now);
         }
         if self.charge_at.is_some_and(|at| at <= now) {
             self.charge_at = Some(now + CHARGE);
@@ -323,6 +358,7 @@ impl Wire for Chessnut {
             self.look_at,
             self.silent_at,
             self.charge_at,
+            self.kind_at,
             self.drive.as_ref().map(Drive::deadline),
             self.outbox.deadline(),
         ];

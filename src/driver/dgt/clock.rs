@@ -1,7 +1,10 @@
 //! The clock beside a DGT board: it shows the move that the player has to make for the program, and the times of a game that has
 //! them. Source: `PROTOCOL.md`.
 
-use std::time::{Duration, Instant};
+use std::{
+    collections::BTreeMap,
+    time::{Duration, Instant},
+};
 
 use super::{
     segments::segments,
@@ -14,6 +17,11 @@ use crate::driver::sensor::{Shown, Side, Times};
 const ACK_WAIT: Duration = Duration::from_secs(2);
 /// How often a message is sent at most.
 const TRIES: u8 = 3;
+/// A command that the clock has answered by an error this often in a row is left alone (chosen, as for one without an answer; picochess
+/// sends it once more).
+const REFUSALS: u8 = TRIES;
+/// A clock that was left alone this often, as it did not answer, is not tried again when it sends its times (chosen).
+const SILENCES: u8 = 3;
 /// For so long after an acknowledgement further messages may repeat it (notes: about 1 s).
 const REPEATS: Duration = Duration::from_millis(1500);
 /// The most that a clock shows, in seconds: 9:59:59.
@@ -26,6 +34,10 @@ pub enum Heard {
     Button(Button),
     /// The clock cannot be set in the mode that it is in.
     WrongMode,
+    /// The clock does not take the times.
+    RefusesTimes,
+    /// The clock does not take what it is to show.
+    RefusesText,
 }
 
 /// The makes of clock, by what they can show.
@@ -125,6 +137,12 @@ pub struct Clock {
     /// The times that it should have, and those that it was given.
     times: Option<Times>,
     set: Option<Times>,
+    /// The times that it had before the link was lost, or the board silent: it may still count.
+    left: Option<Times>,
+    /// How often each command was answered by an error since it was last taken.
+    refusals: BTreeMap<u8, u8>,
+    /// How often it was left alone because it did not answer.
+    silences: u8,
     /// The message that awaits its acknowledgement, how often it was sent, and when it is sent again.
     under_way: Option<(Told, u8, Instant)>,
     /// What it said last, and until when it may say so again without meaning it.
@@ -144,9 +162,31 @@ impl Clock {
             shown: None,
             times: None,
             set: None,
+            left: None,
+            refusals: BTreeMap::new(),
+            silences: 0,
             under_way: None,
             said: None,
         }
+    }
+
+    /// The same clock after the link was lost, or the board was silent: it may have counted on.
+    pub fn anew(&self) -> Self {
+        // Times that were not acknowledged may have been taken.
+        Self {
+            left: self.times.or(self.left),
+            ..Self::new(self.model)
+        }
+    }
+
+    /// A game begins: what the clock did not take may be taken now.
+    pub fn begins(&mut self) {
+        self.refusals.clear();
+        if std::mem::take(&mut self.silences) >= SILENCES {
+            self.absent = false;
+        }
+        // It may be in another mode.
+        self.wrong_mode = false;
     }
 
     /// This is to be shown, or nothing: then the clock shows its times.
@@ -156,12 +196,14 @@ impl Clock {
 
     /// The clock should have these times. `None`: they are not known any more, so it stops.
     pub fn set(&mut self, now: Instant, times: Option<Times>) {
+        let left = self.left.take();
         if times.is_some() {
             self.times = times;
             return;
         }
         // The next game may find the clock in another mode.
         self.wrong_mode = false;
+        self.times = self.times.or(left);
         if let Some(times) = self.times.as_mut().filter(|times| times.runs.is_some()) {
             *times = times.at(now);
             times.runs = None;
@@ -183,11 +225,12 @@ impl Clock {
                     absent: true,
                     wanted: self.wanted.take(),
                     times: self.times,
+                    left: self.left,
                     ..Self::new(self.model)
                 };
             }
             Tick::Nothing => {}
-            Tick::Times => self.absent = false,
+            Tick::Times => self.absent &= self.silences >= SILENCES,
             Tick::Ready => self.wrong_mode = false,
             Tick::Button(button) => return Some(Heard::Button(button)),
             Tick::WrongMode => {
@@ -202,13 +245,36 @@ impl Clock {
                 answer,
             } => {
                 let kind = self.kind;
-                let ours = |told: &Told| told.command(kind) == command && good;
+                let ours = |told: &Told| told.command(kind) == command;
+                if !good {
+                    let asked = self.under_way.as_ref();
+                    return asked
+                        .is_some_and(|(told, ..)| ours(told))
+                        .then(|| self.refused(command))
+                        .flatten();
+                }
                 if let Some((told, ..)) = self.under_way.take_if(|(told, ..)| ours(told)) {
+                    self.refusals.remove(&command);
                     self.took(told, answer);
                 }
             }
         }
         None
+    }
+
+    /// The clock has answered the message under way, with this command, by an error. Says what that means if it is left alone now.
+    fn refused(&mut self, command: u8) -> Option<Heard> {
+        let count = self.refusals.entry(command).or_default();
+        *count = count.saturating_add(1);
+        if *count < REFUSALS {
+            return None;
+        }
+        let (told, ..) = self.under_way.take()?;
+        Some(if matches!(told, Told::Times(_)) {
+            Heard::RefusesTimes
+        } else {
+            Heard::RefusesText
+        })
     }
 
     fn took(&mut self, told: Told, answer: u8) {
@@ -233,6 +299,7 @@ impl Clock {
             // It does not answer: until it shows that it is there it is left alone.
             self.under_way = None;
             self.absent = true;
+            self.silences = self.silences.saturating_add(1);
         }
         let due = self.due();
         let told = due.into_iter().flatten().find(|told| {
@@ -248,6 +315,15 @@ impl Clock {
 
     /// What the clock has to be told: its times first, because a text stays on the display while they run.
     fn due(&self) -> [Option<Told>; 2] {
+        let taken = |told: &Told| {
+            let refusals = self.refusals.get(&told.command(self.kind));
+            refusals.is_none_or(|count| *count < REFUSALS)
+        };
+        self.outstanding().map(|told| told.filter(taken))
+    }
+
+    /// The same, whether it takes that or not.
+    fn outstanding(&self) -> [Option<Told>; 2] {
         if self.absent {
             return [None, None];
         }
@@ -407,6 +483,92 @@ mod tests {
         clock.ticks(now, taken(0x0c));
         clock.ticks(now, Tick::Ready);
         assert!(clock.next(now).is_some_and(|set| set[3] == 0x0a));
+    }
+
+    #[test]
+    fn a_clock_that_answers_by_an_error_is_told_of_once_and_left_alone_until_the_next_game() {
+        let mut now = Instant::now();
+        let mut clock = clock(now);
+        clock.set(now, Some(times(now, 60, 60, Some(Side::Left))));
+        let error = Tick::Acknowledged {
+            command: 0x0a,
+            good: false,
+            answer: 0,
+        };
+        let (mut sent, mut heard) = (0, Vec::new());
+        for second in 0..120 {
+            now += Duration::from_secs(1);
+            // A move a minute.
+            if second % 60 == 0 {
+                let next = times(now, 60 - second / 60, 60, Some(Side::Left));
+                clock.set(now, Some(next));
+            }
+            if clock.next(now).is_some_and(|set| set[3] == 0x0a) {
+                sent += 1;
+                heard.extend(clock.ticks(now, error));
+            }
+            heard.extend(clock.ticks(now, Tick::Times));
+        }
+        assert_eq!(sent, REFUSALS);
+        assert_eq!(heard, [Heard::RefusesTimes]);
+        assert_eq!(clock.deadline(), None);
+        // Moves are shown nevertheless.
+        clock.show(Some(reply()));
+        assert!(clock.next(now).is_some_and(|text| text[3] == 0x0c));
+        clock.ticks(now, taken(0x0c));
+        clock.begins();
+        assert!(clock.next(now).is_some_and(|set| set[3] == 0x0a));
+    }
+
+    #[test]
+    fn a_clock_that_sends_its_times_and_answers_nothing_is_not_asked_for_ever() {
+        let mut now = Instant::now();
+        let mut clock = Clock::new(Model::EBoard);
+        let ask = |clock: &mut Clock, now: &mut Instant| {
+            let mut sent = 0;
+            for _ in 0..120 {
+                sent += u8::from(clock.next(*now).is_some());
+                clock.ticks(*now, Tick::Times);
+                *now += Duration::from_secs(1);
+            }
+            sent
+        };
+        assert_eq!(ask(&mut clock, &mut now), TRIES * SILENCES);
+        clock.begins();
+        assert_eq!(ask(&mut clock, &mut now), TRIES * SILENCES);
+        // Another one is connected.
+        clock.ticks(now, Tick::Absent);
+        clock.ticks(now, Tick::Times);
+        assert!(clock.next(now).is_some());
+    }
+
+    #[test]
+    fn a_clock_whose_game_ended_while_the_link_was_down_is_stopped() {
+        let start = Instant::now();
+        let mut clock = clock(start);
+        clock.set(start, Some(times(start, 60, 60, Some(Side::Left))));
+        assert!(clock.next(start).is_some());
+        clock.ticks(start, taken(0x0a));
+        let now = start + Duration::from_secs(10);
+        for game_ended in [true, false] {
+            let mut clock = clock.anew().anew();
+            assert_eq!(clock.next(now), Some(vec![0x2b, 3, 3, 9, 0]));
+            clock.ticks(now, VERSION_2);
+            // Whether there is a game is not known yet.
+            assert_eq!(clock.next(now), None);
+            let game = times(now, 40, 60, Some(Side::Right));
+            clock.set(now, (!game_ended).then_some(game));
+            let set = if game_ended {
+                [0x2b, 0x0a, 3, 0x0a, 0, 0, 50, 0, 1, 0, 0x04, 0]
+            } else {
+                [0x2b, 0x0a, 3, 0x0a, 0, 0, 40, 0, 1, 0, 0x02, 0]
+            };
+            assert_eq!(clock.next(now).as_deref(), Some(&set[..]));
+            clock.ticks(now, taken(0x0a));
+            clock.set(now, None);
+            let stands = clock.next(now + REPEATS).is_none();
+            assert_eq!(stands, game_ended);
+        }
     }
 
     #[test]

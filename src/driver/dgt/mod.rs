@@ -64,6 +64,11 @@ const WATCH: Duration = Duration::from_secs(2);
 const SILENCE: Duration = Duration::from_secs(4);
 /// What the player is told of a clock that cannot be set.
 const WRONG_MODE: &str = "the clock cannot show the times of the game: set it to mode 23 (a DGT 3000: mode 25), or read them on the page";
+/// What the player is told of a clock that answers the times by an error.
+const NO_TIMES: &str = "the clock refuses the times of the game: read them on the page; it is tried again in the next game";
+/// What the player is told of a clock that answers a move by an error.
+const NO_TEXT: &str =
+    "the clock refuses to show moves: read them on the page; it is tried again in the next game";
 /// Bytes of garbage that are shown.
 const SHOWN: usize = 40;
 
@@ -185,6 +190,8 @@ impl Dgt {
                     Some(Heard::Button(Button::Ok)) => Some(Said::Key),
                     Some(Heard::Button(Button::Back)) => Some(Said::BackKey),
                     Some(Heard::WrongMode) => Some(Said::Event(DriverEvent::Trouble(WRONG_MODE))),
+                    Some(Heard::RefusesTimes) => Some(Said::Event(DriverEvent::Trouble(NO_TIMES))),
+                    Some(Heard::RefusesText) => Some(Said::Event(DriverEvent::Trouble(NO_TEXT))),
                     Some(Heard::Button(Button::Other)) | None => None,
                 };
                 self.said.extend(said);
@@ -279,7 +286,9 @@ impl Wire for Dgt {
     }
 
     fn link_down(&mut self) {
+        let clock = self.clock.anew();
         *self = Self::new(self.by_radio, self.letters, self.model);
+        self.clock = clock;
     }
 
     fn received(&mut self, now: Instant, channel: Channel, bytes: &[u8]) {
@@ -298,7 +307,7 @@ impl Wire for Dgt {
             self.answers = false;
             self.version = None;
             self.battery_at = None;
-            self.clock = Clock::new(self.model);
+            self.clock = self.clock.anew();
             self.lit = None;
             self.said.push_back(Said::Event(DriverEvent::Silent));
         }
@@ -319,6 +328,11 @@ impl Wire for Dgt {
                 self.ask(now, Ask::Position);
             }
         }
+    }
+
+    fn begins(&mut self, now: Instant) {
+        self.clock.begins();
+        self.tell_clock(now);
     }
 
     fn set_clock(&mut self, now: Instant, times: Option<Times>) {

@@ -34,6 +34,9 @@ const PUT_UP_WAIT: Duration = Duration::from_secs(5);
 const PUT_UP_PIECES: usize = 3;
 /// A mistake is left to the hand for this long before the board moves the pieces back itself.
 const PUT_BACK_WAIT: Duration = Duration::from_secs(5);
+/// In a set-up the board moves no piece before the hand has touched none for this long (chosen): the hand that clears the board or helps
+/// is slower than one that makes a move.
+const SET_UP_REST: Duration = Duration::from_secs(2);
 
 /// A board that senses which piece stands where, or which squares are occupied. Its own part is the [`Wire`].
 pub struct Sensor<W> {
@@ -49,6 +52,10 @@ pub struct Sensor<W> {
     /// The clocks of the game, if it has any.
     clocks: Option<ClocksSince>,
     motor: Motor,
+    /// When the hand has rested for long enough in a set-up.
+    rested_at: Option<Instant>,
+    /// See [`Driver::in_game`].
+    in_game: bool,
     /// What the hand has left wrong, and when the board moves it back.
     put_back: Option<(Board, Instant)>,
     /// What the board was last told to show on this link.
@@ -101,6 +108,8 @@ impl<W: Wire> Sensor<W> {
             put_up: None,
             clocks: None,
             motor: Motor::default(),
+            rested_at: None,
+            in_game: false,
             put_back: None,
             display: None,
             events: VecDeque::new(),
@@ -153,9 +162,10 @@ impl<W: Wire> Sensor<W> {
             }
         }
         self.eyes.attend(now);
-        self.pass_on();
+        self.pass_on(now);
         self.mind_position(now);
         self.answer();
+        self.rested_at = None;
         if self.answers {
             if self.wire.has_motor() {
                 self.mind_mistake(now);
@@ -186,7 +196,8 @@ impl<W: Wire> Sensor<W> {
             shown,
         };
         let before = self.display.replace(display);
-        if before.map_or(times.is_some(), |before| before.times != times) {
+        // Also that there are none: a clock may count on since an earlier link.
+        if before.is_none_or(|before| before.times != times) {
             self.wire.set_clock(now, times);
         }
         if before.is_none_or(|before| before.shown != shown) {
@@ -246,6 +257,16 @@ impl<W: Wire> Sensor<W> {
         if !self.motor.drives() && (!self.eyes.is_settled() || self.hand_holds()) {
             return;
         }
+        let moves = wanted
+            .as_ref()
+            .is_some_and(|wanted| !self.eyes.stand_as(wanted));
+        if moves && !self.motor.drives() && self.eyes.follower().is_setting_up() {
+            let rested_at = self.eyes.since().map(|since| since + SET_UP_REST);
+            self.rested_at = rested_at.filter(|at| now < *at);
+            if self.rested_at.is_some() {
+                return;
+            }
+        }
         match wanted {
             Some(wanted) if self.eyes.stand_as(&wanted) => self.motor = Motor::Done(wanted),
             Some(wanted) => self.motor = Motor::Drives(wanted),
@@ -273,7 +294,8 @@ impl<W: Wire> Sensor<W> {
         let wanted = self.eyes.wanted();
         let hand = follower.is_awaited() || self.eyes.lag();
         let step = follower.is_setting_up() || follower.is_known() && hand;
-        let mistake = follower.correction().is_told()
+        let mistake = self.in_game
+            && follower.correction().is_told()
             && (self.motor.wanted() == Some(&wanted)
                 || self.put_back.as_ref().is_some_and(|(_, at)| *at <= now));
         (step || mistake).then_some(wanted)
@@ -285,7 +307,8 @@ impl<W: Wire> Sensor<W> {
         let mistake = self.eyes.foreign().filter(|board| {
             let carried = self.eyes.hand_cost(&wanted).unwrap_or_default();
             let follower = self.eyes.follower();
-            let over = follower.correction().guidance().is_empty()
+            let over = !self.in_game
+                || follower.correction().guidance().is_empty()
                 || follower.game().position().is_game_over();
             // A pawn on its last rank is about to be replaced.
             let promotes = (board.pawns() & Bitboard::BACKRANKS).any();
@@ -308,14 +331,17 @@ impl<W: Wire> Sensor<W> {
     }
 
     /// Reports what was sensed.
-    fn pass_on(&mut self) {
+    fn pass_on(&mut self, now: Instant) {
         while let Some(report) = self.eyes.poll() {
             let event = match report {
                 Report::Moved { reported, .. } | Report::Executed(reported) => {
                     DriverEvent::Moved(reported)
                 }
                 Report::TookBack { reported, .. } => DriverEvent::TookBack(Some(reported)),
-                Report::NewGame => DriverEvent::NewGame,
+                Report::NewGame => {
+                    self.wire.begins(now);
+                    DriverEvent::NewGame
+                }
                 Report::SetUp => {
                     self.eyes.begin();
                     DriverEvent::Accepted
@@ -369,6 +395,7 @@ impl<W: Wire> Sensor<W> {
 
     /// The player is to set up the last position of this game.
     fn set_up(&mut self, now: Instant, game: Game) {
+        self.wire.begins(now);
         self.eyes.set_up(now, game);
         self.work(now);
     }
@@ -408,6 +435,7 @@ impl<W: Wire> Driver for Sensor<W> {
         self.asked = false;
         self.put_up = None;
         self.motor.stops();
+        self.rested_at = None;
         self.put_back = None;
         self.events.clear();
     }
@@ -432,7 +460,13 @@ impl<W: Wire> Driver for Sensor<W> {
         let put_up = self.put_up.as_ref().map(|(_, at)| *at);
         let put_back = self.put_back.as_ref().map(|(_, at)| *at);
         let put_back = put_back.filter(|_| self.answers && self.motor.wanted().is_none());
-        let waits = [self.wire.deadline(), self.eyes.deadline(), put_up, put_back];
+        let waits = [
+            self.wire.deadline(),
+            self.eyes.deadline(),
+            put_up,
+            put_back,
+            self.rested_at,
+        ];
         waits.into_iter().flatten().min()
     }
 
@@ -510,6 +544,15 @@ impl<W: Wire> Driver for Sensor<W> {
         self.clocks = clocks;
         if self.answers {
             self.show(now);
+        }
+    }
+
+    fn in_game(&mut self, now: Instant, on: bool) {
+        if std::mem::replace(&mut self.in_game, on) != on {
+            if on {
+                self.wire.begins(now);
+            }
+            self.work(now);
         }
     }
 

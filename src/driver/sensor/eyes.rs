@@ -136,6 +136,14 @@ impl Eyes {
         }
     }
 
+    /// See [`Pieces::since`].
+    pub fn since(&self) -> Option<Instant> {
+        match self {
+            Self::Pieces(pieces) => pieces.since(),
+            Self::Squares(_) => None,
+        }
+    }
+
     /// See [`Pieces::hand_cost`].
     pub fn hand_cost(&self, board: &Board) -> Option<usize> {
         match self {

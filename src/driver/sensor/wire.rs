@@ -109,6 +109,9 @@ pub trait Wire: Send {
     /// [answers](Said::Answers). For boards with a display.
     fn show(&mut self, _now: Instant, _shown: Option<Shown>) {}
 
+    /// A game begins: what the board refused in the last one may be tried again.
+    fn begins(&mut self, _now: Instant) {}
+
     /// The clock beside the board is to show these times, or none are known. Called when a move or the program has changed them,
     /// not as they run, and after the board [answers](Said::Answers); before a move is [shown](Self::show).
     fn set_clock(&mut self, _now: Instant, _times: Option<Times>) {}

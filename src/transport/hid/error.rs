@@ -75,6 +75,16 @@ pub enum HidError {
         /// The file.
         path: PathBuf,
     },
+    /// The service may not open it.
+    #[error(
+        "the service may not open {}. The package's udev rule allows it; otherwise copy 60-boardbridge.rules to /etc/udev/rules.d, run \
+         `sudo udevadm control --reload`, and plug the board in again",
+        .path.display()
+    )]
+    DeniedToService {
+        /// The file.
+        path: PathBuf,
+    },
     /// Another daemon uses it.
     #[error("{} is in use by another BoardBridge{}: stop that first", .path.display(), named(.holder.as_ref()))]
     Busy {

@@ -93,14 +93,6 @@ impl HidBoard {
         drop(self.usage.begin().await);
     }
 
-    /// What [`Self::open`] would do, without opening the board.
-    ///
-    /// # Errors
-    /// [`HidError`], worded for the player.
-    pub fn attempt(&self) -> Result<(), HidError> {
-        may_open(&self.find()?)
-    }
-
     /// The file of the board that is meant.
     ///
     /// # Errors

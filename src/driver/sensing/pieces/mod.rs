@@ -86,6 +86,11 @@ impl Pieces {
         self.picture.as_ref().map(|picture| &picture.board)
     }
 
+    /// Since when the board has shown the pieces so.
+    pub fn since(&self) -> Option<Instant> {
+        self.picture.as_ref().map(|picture| picture.since)
+    }
+
     /// How many times the hand would carry a piece until all stand as on `board`: a measure of what it costs to set that up
     /// from what stands now. `None` without a picture.
     pub fn hand_cost(&self, board: &Board) -> Option<usize> {
