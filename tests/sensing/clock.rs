@@ -282,6 +282,9 @@ fn a_revelation_shows_moves_with_its_lamps_and_its_display() {
     // Nobody said that it is one: it is told nothing that hangs another board.
     let mut table = revelation("");
     table.hears = true;
-    table.plays(moves, true, tidily);
-    assert!(!table.story().contains(". lit"), "{}", table.story());
+    table.plays_through(moves, true, tidily);
+    assert!(!table.whole_story().contains(". lit"), "{}", table.story());
+    // Its display does not take the text of a DGT 3000, and the player is told so once.
+    assert_eq!(table.faults.len(), 1, "{}", table.story());
+    assert!(table.faults[0].contains("refuses"), "{:?}", table.faults);
 }
