@@ -1,10 +1,12 @@
 //! The front-ends: chess programs, the app, engines, other boards, servers and files, each in a room of its own.
 //!
 //! A front-end knows the bus and the vocabulary; it knows no driver, no board and no other front-end. What several share is
-//! here too: [`http`], [`objects`], [`pgn_text`], [`seat`].
+//! here too: [`http`], `https`, [`objects`], [`pgn_text`], [`seat`].
 
 pub mod event_stream;
 pub mod http;
+#[cfg(target_os = "linux")]
+pub mod https;
 #[cfg(target_os = "linux")]
 pub mod lichess;
 pub mod link;

@@ -35,7 +35,10 @@ const INSIDE: [(&str, &[&[&str]]); 9] = [
     ("driver", &[&["sensing"]]),
     (
         "front_end",
-        &[&["http", "objects", "pgn_text", "restating"], &["seat"]],
+        &[
+            &["http", "https", "objects", "pgn_text", "restating"],
+            &["seat"],
+        ],
     ),
     (
         "net",

@@ -280,7 +280,7 @@ pub fn describe(config: &Config, file: &Path, here: Here, engines: &str) -> Stri
         let outcome = match read {
             Ok(_) => Outcome::Works,
             // It is made later.
-            Err(error @ TokenError::Missing(_)) => Outcome::Note(error.to_string()),
+            Err(error @ TokenError::Missing { .. }) => Outcome::Note(error.to_string()),
             Err(TokenError::NotOurs(_)) if !identity.is_service() => Outcome::Note(
                 "only root may read the token: `sudo boardbridge check` tries it".to_owned(),
             ),
