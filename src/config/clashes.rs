@@ -11,6 +11,8 @@ pub(super) fn all(config: &Config) -> Vec<Problem> {
     problems.extend(only_ones(config));
     problems.extend(apps(config));
     problems.extend(opponents(config));
+    #[cfg(target_os = "linux")]
+    problems.extend(rounds(config));
     problems
 }
 
@@ -221,4 +223,17 @@ fn opponents(config: &Config) -> Vec<Problem> {
         problems.push(("lichess.board".to_owned(), problem));
     }
     problems
+}
+
+/// One round, one entry: two would push the same games twice as often.
+#[cfg(target_os = "linux")]
+fn rounds(config: &Config) -> Vec<Problem> {
+    let entries = config.broadcast.iter().enumerate();
+    let rounds = entries.map(|(number, entry)| {
+        let key = format!("broadcast.{number}.round");
+        ((&entry.round, entry.server()), key, String::new())
+    });
+    taken(rounds, PartialEq::eq, |(round, _), _| {
+        format!("{round} has a [[broadcast]] already: name all its boards there")
+    })
 }

@@ -16,7 +16,10 @@ use std::{collections::BTreeMap, ffi::OsString, fmt, path::Path};
 
 pub use self::error::ConfigError;
 #[cfg(target_os = "linux")]
-use crate::front_end::lichess::settings::LichessConfig;
+use crate::front_end::{
+    broadcast::settings::{BroadcastConfig, MAX_BROADCASTS},
+    lichess::settings::LichessConfig,
+};
 use crate::{
     board::settings::BoardConfig,
     front_end::{
@@ -73,6 +76,9 @@ pub struct Config {
     /// Games on Lichess.
     #[cfg(target_os = "linux")]
     pub lichess: Option<LichessConfig>,
+    /// Rounds of broadcasts to which running games are pushed.
+    #[cfg(target_os = "linux")]
+    pub broadcast: Vec<BroadcastConfig>,
 }
 
 impl Config {
@@ -103,6 +109,12 @@ impl Config {
         let mut config = Self::from_text(&text, &file.display().to_string())?;
         config.state.settle(&variable);
         config.games.settle(&variable);
+        #[cfg(target_os = "linux")]
+        if let Some(folder) = file.parent() {
+            for entry in &mut config.broadcast {
+                entry.settle(folder);
+            }
+        }
         Ok(config)
     }
 
@@ -112,6 +124,14 @@ impl Config {
     /// Every mistake, with its place and what would be right.
     pub fn from_text(text: &str, origin: &str) -> Result<Self, ConfigError> {
         reading::read(text, origin)
+    }
+
+    /// The boards' names in the order of the file, then those of the environment.
+    pub fn names(&self) -> Vec<BoardName> {
+        let mut names: Vec<BoardName> = self.boards.keys().cloned().collect();
+        let place = |name: &BoardName| self.order.iter().position(|known| known == name.as_str());
+        names.sort_by_key(|name| place(name).unwrap_or(self.order.len()));
+        names
     }
 
     /// Checks what the types cannot.
@@ -139,6 +159,14 @@ impl Config {
         }
         for (number, entry) in self.opponent.iter().enumerate() {
             of("opponent", &number, entry.problems());
+        }
+        #[cfg(target_os = "linux")]
+        if self.broadcast.len() > MAX_BROADCASTS {
+            let problem = format!(
+                "there are {} broadcasts: at most {MAX_BROADCASTS}",
+                self.broadcast.len()
+            );
+            problems.push(("broadcast".to_owned(), problem));
         }
         problems.extend(clashes::all(self));
         problems
@@ -169,6 +197,12 @@ impl Config {
         #[cfg(target_os = "linux")]
         self.lichess
             .take_if(|entry| !has("lichess.board".to_owned(), &entry.board));
+        #[cfg(target_os = "linux")]
+        for (number, entry) in self.broadcast.iter_mut().enumerate() {
+            if let Some(boards) = &mut entry.boards {
+                boards.retain(|board| has(format!("broadcast.{number}.boards"), board));
+            }
+        }
         self.livechess
             .board
             .take_if(|board| !has("livechess.board".to_owned(), board));

@@ -106,6 +106,8 @@ impl Reader<'_> {
             opponent: self.list(&mut given, "opponent"),
             #[cfg(target_os = "linux")]
             lichess: self.table(&mut given, "lichess"),
+            #[cfg(target_os = "linux")]
+            broadcast: self.list(&mut given, "broadcast"),
             order: Vec::new(),
             left_out: Vec::new(),
         };

@@ -47,6 +47,7 @@ impl Daemon {
             (Part::Link(entry), _) => self.link(running, entry),
             (Part::Opponent(entry), _) => self.opponent(running, entry),
             (Part::Lichess(entry), _) => self.lichess(running, entry),
+            (Part::Broadcast(entry, boards), _) => self.broadcast(running, entry, boards),
             (Part::Games(board, games), _) => self.keep_games(running, board, games),
             (Part::Status(status), Some(listener)) => {
                 let door = Door::new(listener, status.allow.clone(), "[status]");

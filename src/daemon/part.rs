@@ -6,6 +6,7 @@ use crate::{
     board::settings::BoardConfig,
     config::Config,
     front_end::{
+        broadcast::settings::BroadcastConfig,
         event_stream::settings::StatusConfig,
         lichess::settings::LichessConfig,
         link::settings::{LinkConfig, With},
@@ -41,6 +42,8 @@ pub(super) enum Part {
     Opponent(OpponentConfig),
     /// Games on Lichess.
     Lichess(LichessConfig),
+    /// Running games to a round of a broadcast, from these boards.
+    Broadcast(BroadcastConfig, Vec<BoardName>),
     /// The event stream.
     Status(StatusConfig),
     /// The page and the API.
@@ -74,6 +77,10 @@ impl Part {
         parts.extend(config.link.iter().cloned().map(Self::Link));
         parts.extend(config.opponent.iter().cloned().map(Self::Opponent));
         parts.extend(config.lichess.iter().cloned().map(Self::Lichess));
+        parts.extend(config.broadcast.iter().map(|entry| {
+            let all = config.names();
+            Self::Broadcast(entry.clone(), entry.boards(all.iter()))
+        }));
         parts.push(Self::Status(config.status.clone()));
         parts.push(Self::Web(config.web.clone()));
         parts.push(Self::LiveChess(config.livechess.clone()));

@@ -87,6 +87,8 @@ pub enum Kind {
     Opponent,
     /// A game on Lichess.
     Lichess,
+    /// A board's games in a round of a broadcast.
+    Broadcast,
 }
 
 impl Display for Kind {
@@ -97,6 +99,7 @@ impl Display for Kind {
             Self::App => "app",
             Self::Opponent => "opponent",
             Self::Lichess => "lichess",
+            Self::Broadcast => "broadcast",
         })
     }
 }

@@ -70,7 +70,8 @@ const INSIDE: [(&str, &[&[&str]]); 9] = [
 ];
 
 /// What talks with chess programs, apps, other boards and files. They know the bus and no board.
-const FRONT_ENDS: [&str; 9] = [
+const FRONT_ENDS: [&str; 10] = [
+    "broadcast",
     "event_stream",
     "lichess",
     "link",
