@@ -270,6 +270,15 @@ impl Round {
             .collect()
     }
 
+    /// Whether the server does not have everything yet.
+    pub fn has_more(&self) -> bool {
+        let mut entries = self.boards.values().flatten();
+        entries.any(|entry| {
+            let is_shown = !entry.game.shown().is_empty();
+            !entry.game.is_all_shown() || is_shown && entry.taken != entry.text
+        })
+    }
+
     /// The players are these from now on.
     pub fn pairings(&mut self, pairings: Pairings) {
         if self.pairings != pairings {
@@ -605,21 +614,17 @@ impl Round {
         }
         self.pace.succeeded();
         for ((board, id, text), told) in sent.into_iter().zip(told) {
-            match told["error"].as_str() {
-                Some(words) => {
-                    let words = short(words);
-                    self.tell(Trouble::Game {
-                        board: board.clone(),
-                        words,
-                    });
-                }
-                None => {
-                    self.chapters.insert(id.clone());
-                    // It may be told again when it goes wrong again.
-                    self.told.retain(
-                        |told| !matches!(told, Trouble::Game { board: of, .. } if *of == board),
-                    );
-                }
+            if let Some(words) = told["error"].as_str() {
+                self.tell(Trouble::Game {
+                    board: board.clone(),
+                    words: short(words),
+                });
+            } else {
+                self.chapters.insert(id.clone());
+                // It may be told again when it goes wrong again.
+                self.told.retain(
+                    |told| !matches!(told, Trouble::Game { board: of, .. } if *of == board),
+                );
             }
             let entries = self.boards.get_mut(&board).into_iter().flatten();
             for entry in entries.filter(|entry| entry.id == id) {

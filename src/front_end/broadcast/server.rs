@@ -18,7 +18,7 @@ use tracing::{Instrument, info, info_span, warn};
 use super::{
     delay::Now,
     pairing_file::{MAX_FILE, Pairings},
-    round::{Answer, Ask, Details, Round, SavedBoard, Seen},
+    round::{Answer, Ask, Details, Notice, Round, SavedBoard, Seen},
     settings::TOKEN,
 };
 use crate::{
@@ -135,9 +135,10 @@ async fn run(mut table: Table, stop: CancellationToken) {
         }
         keep(&mut round, &mut table).await;
         while let Some(notice) = round.poll_notice() {
-            match notice {
-                super::round::Notice::Trouble(_) => warn!("{notice}"),
-                _ => info!("{notice}"),
+            if matches!(notice, Notice::Trouble(_)) {
+                warn!("{notice}");
+            } else {
+                info!("{notice}");
             }
         }
         let deadline = round.deadline(Instant::now().into_std());
@@ -145,6 +146,9 @@ async fn run(mut table: Table, stop: CancellationToken) {
         tokio::select! {
             biased;
             () = stop.cancelled() => {
+                if round.has_more() {
+                    info!("games wait for their time, or for the server: they go on when this round runs again");
+                }
                 let mut left = table.left.lock().unwrap_or_else(PoisonError::into_inner);
                 left.insert(table.round.clone(), round.memory());
                 return;
