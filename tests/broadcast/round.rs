@@ -118,10 +118,12 @@ impl Hall {
     }
 
     fn troubles(&self) -> Vec<&Trouble> {
-        let trouble = |notice| match notice {
-            &Notice::Trouble(ref trouble) => Some(trouble),
-            _ => None,
-        };
+        fn trouble(notice: &Notice) -> Option<&Trouble> {
+            match notice {
+                Notice::Trouble(trouble) => Some(trouble),
+                _ => None,
+            }
+        }
         self.said.iter().filter_map(trouble).collect()
     }
 }
