@@ -3,7 +3,11 @@
 use jiff::tz::TimeZone;
 use shakmaty::{Color, Outcome};
 
-use super::{delay::Delayed, pairing_file::Pairings, round::About};
+use super::{
+    about::{About, Details},
+    delay::Delayed,
+    pairing_file::Pairings,
+};
 use crate::{
     bus::pairings::Player,
     front_end::{
@@ -25,7 +29,7 @@ pub(super) struct Heading<'a> {
     pub about: &'a About,
     pub pairings: &'a Pairings,
     pub game: &'a Delayed,
-    pub details: &'a super::round::Details,
+    pub details: &'a Details,
 }
 
 /// The game as it may be shown now.

@@ -8,9 +8,10 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use shakmaty::ByColor;
 
+pub use super::about::{About, Details};
 use super::{
+    about::short,
     delay::{Delayed, Now, SavedDelayed, millis, time},
     pace::{MAX_GAMES, Pace},
     pairing_file::Pairings,
@@ -18,9 +19,7 @@ use super::{
     trouble::Trouble,
 };
 use crate::{
-    bus::pairings::Player,
     chess::game::Game,
-    text::escape::is_plain,
     vocabulary::{BoardName, GameEnd},
 };
 
@@ -28,51 +27,6 @@ use crate::{
 pub const MAX_WAITING: usize = 16;
 /// A difference between the two clocks that is more than their drift: the time of day was set.
 const CLOCK_SET: Duration = Duration::from_secs(2);
-/// The longest name of an event or a round, and the longest words of an error, in characters (Lichess: 140 for a
-/// tag).
-const MAX_WORDS: usize = 140;
-
-/// What is known of the round on the server.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct About {
-    /// The broadcast's name.
-    pub event: Option<String>,
-    /// The round's name.
-    pub round: Option<String>,
-    /// How long the server itself holds moves back, if it says.
-    pub delay: Option<Duration>,
-}
-
-impl About {
-    /// Reads the server's answer.
-    ///
-    /// # Errors
-    /// What is wrong with it.
-    pub fn read(answer: &str) -> Result<Self, serde_json::Error> {
-        let answer: Value = serde_json::from_str(answer)?;
-        let words = |value: &Value| Some(short(value.as_str()?));
-        Ok(Self {
-            event: words(&answer["tour"]["name"]),
-            round: words(&answer["round"]["name"]),
-            delay: answer["round"]["delay"].as_u64().map(Duration::from_secs),
-        })
-    }
-}
-
-/// What is known of a game beside its moves.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Details {
-    /// Its number for servers that do not know `GameId`.
-    pub number: String,
-    /// When its first move was seen.
-    pub began: Option<SystemTime>,
-    /// Where it is played, if a front-end knows.
-    pub site: Option<String>,
-    /// The players, as far as a front-end knows them.
-    #[serde(with = "crate::bus::pairings::sides")]
-    pub players: ByColor<Option<Player>>,
-}
-
 /// The game on a board now.
 #[derive(Clone, Debug)]
 pub struct Seen {
@@ -677,10 +631,4 @@ fn tell(told: &mut BTreeSet<Trouble>, notices: &mut VecDeque<Notice>, trouble: T
     if told.insert(trouble.clone()) {
         notices.push_back(Notice::Trouble(trouble));
     }
-}
-
-/// Words of the server's, for the log and for tags.
-fn short(words: &str) -> String {
-    let plain = words.chars().map(|c| if is_plain(c) { c } else { '?' });
-    plain.take(MAX_WORDS).collect()
 }
