@@ -32,7 +32,9 @@ libfuzzer_sys::fuzz_target!(|lines: &str| {
             "s" => {
                 let news = remote.state(now, said.as_bytes(), true);
                 if let Ok(Some(news)) = news {
-                    assert!(news.state.by.len() == news.state.game.len() || !news.state.link.is_open());
+                    assert!(
+                        news.state.by.len() == news.state.game.len() || !news.state.link.is_open()
+                    );
                 }
             }
             "e" => drop(remote.event(now, said.as_bytes())),

@@ -159,13 +159,15 @@ impl Pairing {
     }
 }
 
-/// The two sides are kept as a pair.
-mod sides {
+/// The two sides are kept as a pair, for serde.
+pub mod sides {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
     use shakmaty::ByColor;
 
     use super::Player;
 
+    /// # Errors
+    /// The errors of the serializer.
     pub fn serialize<S: Serializer>(
         ByColor { white, black }: &ByColor<Option<Player>>,
         serializer: S,
@@ -173,6 +175,8 @@ mod sides {
         (white, black).serialize(serializer)
     }
 
+    /// # Errors
+    /// If the value is not a pair of players.
     pub fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<ByColor<Option<Player>>, D::Error> {

@@ -15,6 +15,8 @@ pub(super) fn all(config: &Config) -> Vec<Problem> {
     problems.extend(opponents(config));
     #[cfg(target_os = "linux")]
     problems.extend(remotes(config));
+    #[cfg(target_os = "linux")]
+    problems.extend(rounds(config));
     problems
 }
 
@@ -53,7 +55,7 @@ fn listeners(config: &Config) -> Vec<Problem> {
         web.map(|listen| section("web", listen)),
         livechess.map(|listen| section("livechess", listen)),
     ];
-    let boards = config.names().filter_map(|(name, served)| {
+    let boards = config.all_boards().filter_map(|(name, served)| {
         let listen = served?.listen.clone();
         let key = format!("boards.{name}.uci_listen");
         Some((listen, key, format!("board {name}")))
@@ -253,4 +255,17 @@ fn opponents(config: &Config) -> Vec<Problem> {
         problems.push(("lichess.board".to_owned(), problem));
     }
     problems
+}
+
+/// One round, one entry: two would push the same games twice as often.
+#[cfg(target_os = "linux")]
+fn rounds(config: &Config) -> Vec<Problem> {
+    let entries = config.broadcast.iter().enumerate();
+    let rounds = entries.map(|(number, entry)| {
+        let key = format!("broadcast.{number}.round");
+        ((&entry.round, entry.server()), key, String::new())
+    });
+    taken(rounds, PartialEq::eq, |(round, _), _| {
+        format!("{round} has a [[broadcast]] already: name all its boards there")
+    })
 }

@@ -17,6 +17,7 @@ use std::{collections::BTreeMap, ffi::OsString, fmt, path::Path};
 pub use self::error::ConfigError;
 #[cfg(target_os = "linux")]
 use crate::front_end::{
+    broadcast::settings::{BroadcastConfig, MAX_BROADCASTS},
     lichess::settings::LichessConfig,
     mqtt::settings::{MqttConfig, RemoteConfig},
 };
@@ -83,6 +84,9 @@ pub struct Config {
     /// Boards of other daemons, by the names they have here.
     #[cfg(target_os = "linux")]
     pub remotes: BTreeMap<BoardName, RemoteConfig>,
+    /// Rounds of broadcasts to which running games are pushed.
+    #[cfg(target_os = "linux")]
+    pub broadcast: Vec<BroadcastConfig>,
 }
 
 impl Config {
@@ -113,6 +117,12 @@ impl Config {
         let mut config = Self::from_text(&text, &file.display().to_string())?;
         config.state.settle(&variable);
         config.games.settle(&variable);
+        #[cfg(target_os = "linux")]
+        if let Some(folder) = file.parent() {
+            for entry in &mut config.broadcast {
+                entry.settle(folder);
+            }
+        }
         Ok(config)
     }
 
@@ -124,10 +134,18 @@ impl Config {
         reading::read(text, origin)
     }
 
+    /// The boards' names in the order of the file, then those of the environment.
+    pub fn names(&self) -> Vec<BoardName> {
+        let mut names: Vec<BoardName> = self.all_boards().map(|(name, _)| name.clone()).collect();
+        let place = |name: &BoardName| self.order.iter().position(|known| known == name.as_str());
+        names.sort_by_key(|name| place(name).unwrap_or(self.order.len()));
+        names
+    }
+
     /// Checks what the types cannot.
     fn problems(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
-        let count = self.names().count();
+        let count = self.all_boards().count();
         if count > MAX_BOARDS {
             let problem = format!("there are {count} boards: at most {MAX_BOARDS}");
             problems.push(("boards".to_owned(), problem));
@@ -158,12 +176,20 @@ impl Config {
                     .map(|(key, problem)| (format!("mqtt.{key}"), problem)),
             );
         }
+        #[cfg(target_os = "linux")]
+        if self.broadcast.len() > MAX_BROADCASTS {
+            let problem = format!(
+                "there are {} broadcasts: at most {MAX_BROADCASTS}",
+                self.broadcast.len()
+            );
+            problems.push(("broadcast".to_owned(), problem));
+        }
         problems.extend(clashes::all(self));
         problems
     }
 
     /// The name of every board, and its UCI port if it has one of its own.
-    pub fn names(&self) -> impl Iterator<Item = (&BoardName, Option<&Served>)> {
+    pub fn all_boards(&self) -> impl Iterator<Item = (&BoardName, Option<&Served>)> {
         let own = self.boards.iter();
         let own = own.map(|(name, board)| (name, board.uci_listen.as_ref()));
         #[cfg(target_os = "linux")]
@@ -200,6 +226,12 @@ impl Config {
         #[cfg(target_os = "linux")]
         self.lichess
             .take_if(|entry| !has("lichess.board".to_owned(), &entry.board));
+        #[cfg(target_os = "linux")]
+        for (number, entry) in self.broadcast.iter_mut().enumerate() {
+            if let Some(boards) = &mut entry.boards {
+                boards.retain(|board| has(format!("broadcast.{number}.boards"), board));
+            }
+        }
         self.livechess
             .board
             .take_if(|board| !has("livechess.board".to_owned(), board));

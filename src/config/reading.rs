@@ -114,6 +114,8 @@ impl Reader<'_> {
             mqtt: self.table(&mut given, "mqtt"),
             #[cfg(target_os = "linux")]
             remotes,
+            #[cfg(target_os = "linux")]
+            broadcast: self.list(&mut given, "broadcast"),
             order: Vec::new(),
             left_out: Vec::new(),
         };

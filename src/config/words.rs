@@ -15,7 +15,7 @@ use crate::{
 /// The longest text quoted whole, in characters.
 const MAX_REPEATED: usize = 60;
 /// Repeatable tables: their names are in double brackets.
-const LISTS: [&str; 3] = ["whitepawn", "link", "opponent"];
+const LISTS: [&str; 4] = ["whitepawn", "link", "opponent", "broadcast"];
 /// The name of a key: `uci.listen`, or `[[whitepawn]] number 1: tcp.listen`.
 pub(super) fn key(path: &[String]) -> String {
     let number = |index: &String| index.parse::<usize>().ok().map(|index| index + 1);
@@ -117,6 +117,7 @@ pub(super) fn missing(name: &str, table: Option<&str>) -> String {
         "port" => "port = \"/dev/ttyUSB0\"",
         "address" if table == Some("rfcomm") => "address = \"AA:BB:CC:DD:EE:FF\"",
         "address" => "address = \"192.168.1.20:9700\"",
+        "round" => "round = \"aBcDeFgH\", the last 8 letters of the round's address",
         _ => return "is missing".to_owned(),
     };
     format!("is missing: for instance {example}")

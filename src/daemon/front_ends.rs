@@ -48,6 +48,7 @@ impl Daemon {
             (Part::Opponent(entry), _) => self.opponent(running, entry),
             (Part::Lichess(entry), _) => self.lichess(running, entry),
             (Part::Mqtt(config), _) => self.mqtt(running, config),
+            (Part::Broadcast(entry, boards), _) => self.broadcast(running, entry, boards),
             (Part::Games(board, games), _) => self.keep_games(running, board, games),
             (Part::Status(status), Some(listener)) => {
                 let door = Door::new(listener, status.allow.clone(), "[status]");

@@ -5,6 +5,7 @@
 
 mod app;
 mod boards;
+mod broadcasts;
 mod front_ends;
 mod health;
 mod inherited;

@@ -6,6 +6,7 @@ use crate::{
     board::settings::BoardConfig,
     config::Config,
     front_end::{
+        broadcast::settings::BroadcastConfig,
         event_stream::settings::StatusConfig,
         lichess::settings::LichessConfig,
         link::settings::{LinkConfig, With},
@@ -46,6 +47,8 @@ pub(super) enum Part {
     Remote(BoardName, FarBoard),
     /// Boards on a broker.
     Mqtt(MqttConfig),
+    /// Running games to a round of a broadcast, from these boards.
+    Broadcast(BroadcastConfig, Vec<BoardName>),
     /// The event stream.
     Status(StatusConfig),
     /// The page and the API.
@@ -63,7 +66,7 @@ impl Part {
             .collect();
         let remotes = config.remotes.iter();
         parts.extend(remotes.map(|(name, board)| Self::Remote(name.clone(), board.mqtt.clone())));
-        let boards = config.names();
+        let boards = config.all_boards();
         parts.extend(config.link.iter().filter_map(|entry| {
             let (with, board) = (entry.with.clone()?, entry.boards.first()?);
             Some(Self::FarBoard(board.far(), with))
@@ -71,7 +74,7 @@ impl Part {
         if config.games.folder().is_some() {
             let games =
                 |(name, _): (&BoardName, _)| Self::Games(name.clone(), config.games.clone());
-            parts.extend(config.names().map(games));
+            parts.extend(config.all_boards().map(games));
         }
         parts.push(Self::Uci(config.uci.clone()));
         parts.extend(
@@ -82,6 +85,10 @@ impl Part {
         parts.extend(config.opponent.iter().cloned().map(Self::Opponent));
         parts.extend(config.lichess.iter().cloned().map(Self::Lichess));
         parts.extend(config.mqtt.iter().cloned().map(Self::Mqtt));
+        parts.extend(config.broadcast.iter().map(|entry| {
+            let all = config.names();
+            Self::Broadcast(entry.clone(), entry.boards(all.iter()))
+        }));
         parts.push(Self::Status(config.status.clone()));
         parts.push(Self::Web(config.web.clone()));
         parts.push(Self::LiveChess(config.livechess.clone()));

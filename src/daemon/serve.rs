@@ -59,7 +59,9 @@ async fn reload(daemon: &mut Daemon, file: &Path) {
     let unchanged = "the configuration stays as it was";
     match Config::load(file) {
         Ok(config)
-            if config.names().next().is_none() && !config.says_boards && daemon.has_boards() =>
+            if config.all_boards().next().is_none()
+                && !config.says_boards
+                && daemon.has_boards() =>
         {
             error!(
                 "{} no longer has any board, as if it were empty or cut off; {unchanged}. If that is intended, write [boards] into it, or restart BoardBridge",
@@ -83,7 +85,7 @@ async fn reload(daemon: &mut Daemon, file: &Path) {
 }
 
 fn say_if_empty(config: &Config, file: &Path) {
-    if config.names().next().is_none() {
+    if config.all_boards().next().is_none() {
         warn!(
             "no board is configured: add a [boards.NAME] to {} (`boardbridge scan` shows the ports), then reload",
             file.display()

@@ -10,6 +10,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use crate::{
     config::Config,
     front_end::{
+        broadcast::{round::SavedBoard, server::Left},
         lichess::{self, settings::LichessConfig},
         link::{self, settings::LinkConfig},
         opponent::{self, settings::OpponentConfig},
@@ -17,7 +18,7 @@ use crate::{
         whitepawn::{self, settings::WhitePawnConfig},
     },
     state::{Kind, Store},
-    vocabulary::ClientId,
+    vocabulary::{BoardName, ClientId},
 };
 
 /// One session as it was kept, and where it is kept.
@@ -46,6 +47,9 @@ pub(super) struct Sessions {
     lichess: BTreeMap<String, Restored<lichess::session::SavedAccount>>,
     /// The game that was played on Lichess until a reload.
     left: lichess::server::Left,
+    broadcasts: BTreeMap<String, Restored<SavedBoard>>,
+    /// The games of rounds that were pushed until a reload.
+    left_games: Left,
 }
 
 impl Sessions {
@@ -63,14 +67,31 @@ impl Sessions {
             let kept = Restored::read(store, Kind::Lichess, &name);
             (name, kept)
         };
+        let names = config.names();
+        let boards = config.broadcast.iter().flat_map(|entry| {
+            let boards = entry.boards(names.iter());
+            boards.into_iter().map(|board| game(&entry.round, &board))
+        });
+        let broadcasts = boards.map(|name| {
+            let kept = Restored::read(store, Kind::Broadcast, &name);
+            (name, kept)
+        });
         let sessions = Self {
             apps: config.whitepawn.iter().map(app).collect(),
             links: config.link.iter().map(link).collect(),
             opponents: config.opponent.iter().map(opponent).collect(),
             lichess: config.lichess.iter().map(online).collect(),
             left: Arc::default(),
+            broadcasts: broadcasts.collect(),
+            left_games: Left::default(),
         };
-        for kind in [Kind::App, Kind::Link, Kind::Opponent, Kind::Lichess] {
+        for kind in [
+            Kind::App,
+            Kind::Link,
+            Kind::Opponent,
+            Kind::Lichess,
+            Kind::Broadcast,
+        ] {
             store.forget_rest(kind).await;
         }
         sessions
@@ -120,6 +141,32 @@ impl Sessions {
         kept.unwrap_or_else(|| Restored::read(store, Kind::Lichess, &name))
     }
 
+    /// A board's games in a round of a broadcast.
+    pub fn broadcast(
+        &mut self,
+        store: &Store,
+        round: &str,
+        board: &BoardName,
+    ) -> Restored<SavedBoard> {
+        let name = game(round, board);
+        let kept = self.broadcasts.remove(&name);
+        kept.unwrap_or_else(|| Restored::read(store, Kind::Broadcast, &name))
+    }
+
+    /// Where a broadcast's task leaves its games at a reload, for its successor.
+    pub fn left_games(&self) -> Left {
+        self.left_games.clone()
+    }
+
+    /// The games that the task of this round has left.
+    pub fn take_left_games(&self, round: &str) -> BTreeMap<BoardName, SavedBoard> {
+        let mut left = self
+            .left_games
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        left.remove(round).unwrap_or_default()
+    }
+
     /// Where the Lichess task leaves its game at a reload, for its successor.
     pub fn left(&self) -> lichess::server::Left {
         self.left.clone()
@@ -154,4 +201,9 @@ fn link(entry: &LinkConfig) -> String {
     let boards = entry.boards.iter().map(ToString::to_string);
     let far = entry.with.as_ref().map(ToString::to_string);
     boards.chain(far).collect::<Vec<_>>().join(" ")
+}
+
+/// The name under which a board's games in a round are kept.
+fn game(round: &str, board: &BoardName) -> String {
+    format!("{round} {board}")
 }

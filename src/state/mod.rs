@@ -89,6 +89,8 @@ pub enum Kind {
     Lichess,
     /// What this daemon is on a broker.
     Mqtt,
+    /// A board's games in a round of a broadcast.
+    Broadcast,
 }
 
 impl Display for Kind {
@@ -100,6 +102,7 @@ impl Display for Kind {
             Self::Opponent => "opponent",
             Self::Lichess => "lichess",
             Self::Mqtt => "mqtt",
+            Self::Broadcast => "broadcast",
         })
     }
 }

@@ -1785,6 +1785,7 @@ fn the_default_file_is_accepted_as_it_is_and_with_everything_in_it() {
     assert_eq!(config.whitepawn.len(), 4);
     assert_eq!(config.link.len(), 2);
     assert_eq!(config.opponent.len(), 1);
+    assert_eq!(config.broadcast.len(), 1);
     // Every key there is stands in the file.
     let own = MAKES.iter().flat_map(|make| make.keys);
     for key in own.map(|key| key.parts().0).chain([
@@ -1827,6 +1828,9 @@ fn the_default_file_is_accepted_as_it_is_and_with_everything_in_it() {
         "memory",
         "livechess",
         "origins",
+        "pairings",
+        "delay",
+        "token_file",
     ]) {
         assert!(text.contains(key), "{key} is not in the default file");
     }

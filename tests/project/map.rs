@@ -35,7 +35,10 @@ const INSIDE: [(&str, &[&[&str]]); 9] = [
     ("driver", &[&["sensing"]]),
     (
         "front_end",
-        &[&["http", "objects", "pgn_text", "restating"], &["seat"]],
+        &[
+            &["http", "https", "objects", "pgn_text", "restating"],
+            &["seat"],
+        ],
     ),
     (
         "net",
@@ -67,7 +70,8 @@ const INSIDE: [(&str, &[&[&str]]); 9] = [
 ];
 
 /// What talks with chess programs, apps, other boards and files. They know the bus and no board.
-const FRONT_ENDS: [&str; 9] = [
+const FRONT_ENDS: [&str; 10] = [
+    "broadcast",
     "event_stream",
     "lichess",
     "link",

@@ -25,6 +25,10 @@ use crate::{
     cli::call,
     config::{Config, DEFAULT_FILE},
     front_end::{
+        broadcast::{
+            server::try_pairings,
+            settings::{BroadcastConfig, TOKEN},
+        },
         lichess::token::{self, Token, TokenError},
         opponent::{
             settings::Program,
@@ -94,6 +98,8 @@ pub struct Here {
     holders: Holders,
     /// The token that systemd hands to the service, which may not read its file.
     handed: Result<Token, TokenError>,
+    /// The same for broadcasts.
+    handed_for_broadcasts: Result<Token, TokenError>,
     identity: Identity,
 }
 
@@ -104,6 +110,7 @@ impl Here {
             running,
             holders: Holders::now(),
             handed: token::read(&token::place(None)),
+            handed_for_broadcasts: TOKEN.read(&TOKEN.place(None)),
             identity: Identity::user(),
         }
     }
@@ -124,6 +131,7 @@ pub fn describe(config: &Config, file: &Path, here: Here, engines: &str) -> Stri
         running,
         holders,
         handed,
+        handed_for_broadcasts,
         identity,
     } = here;
     let mut listeners = Listeners::new(&identity, &holders, running);
@@ -277,16 +285,15 @@ pub fn describe(config: &Config, file: &Path, here: Here, engines: &str) -> Stri
             None => handed,
             named => token::read(&token::place(named)),
         };
-        let outcome = match read {
-            Ok(_) => Outcome::Works,
-            // It is made later.
-            Err(error @ TokenError::Missing(_)) => Outcome::Note(error.to_string()),
-            Err(TokenError::NotOurs(_)) if !identity.is_service() => Outcome::Note(
-                "only root may read the token: `sudo boardbridge check` tries it".to_owned(),
-            ),
-            Err(error) => Outcome::Problem(error.to_string()),
-        };
-        text += &told(name, outcome);
+        text += &told(name, of_token(read.as_ref(), &identity));
+    }
+    let names = config.names();
+    for entry in &config.broadcast {
+        text += &round(entry, &entry.boards(names.iter()));
+        let named = entry.token_file.as_deref();
+        let named = named.map(|file| TOKEN.read(file));
+        let read = named.as_ref().unwrap_or(&handed_for_broadcasts);
+        text += &told(&entry.round, of_token(read.as_ref(), &identity));
     }
     if let Some(mqtt) = &config.mqtt {
         let daemon = mqtt.daemon();
@@ -303,7 +310,7 @@ pub fn describe(config: &Config, file: &Path, here: Here, engines: &str) -> Stri
     for why in &config.left_out {
         text += &told("left out", Outcome::Problem(why.clone()));
     }
-    if config.names().next().is_none() {
+    if config.all_boards().next().is_none() {
         text.push_str(
             "  note     no board: add a [boards.NAME]; `boardbridge scan` shows the ports\n",
         );
@@ -324,6 +331,54 @@ pub fn describe(config: &Config, file: &Path, here: Here, engines: &str) -> Stri
         ),
     };
     format!("{} {verdict}\n{text}", file.display())
+}
+
+/// Whether a token can be read.
+fn of_token(read: Result<&Token, &TokenError>, identity: &Identity) -> Outcome {
+    match read {
+        Ok(_) => Outcome::Works,
+        // It is made later.
+        Err(error @ TokenError::Missing { .. }) => Outcome::Note(error.to_string()),
+        Err(TokenError::NotOurs(_)) if !identity.is_service() => Outcome::Note(
+            "only root may read the token: `sudo boardbridge check` tries it".to_owned(),
+        ),
+        Err(error) => Outcome::Problem(error.to_string()),
+    }
+}
+
+/// What is pushed to a round, and what is wrong with its pairing file.
+fn round(entry: &BroadcastConfig, boards: &[BoardName]) -> String {
+    let name = entry.round.as_str();
+    let of: Vec<&str> = boards.iter().map(BoardName::as_str).collect();
+    let delay = match entry.delay {
+        Duration::ZERO => "at once".to_owned(),
+        delay => format!("{} late", humantime::format_duration(delay)),
+    };
+    let mut text = format!(
+        "  round    {name:<18} games of {} to {}, {delay}\n",
+        of.join(", "),
+        entry.server()
+    );
+    if let Some(file) = &entry.pairings {
+        let shown = file.display();
+        match try_pairings(file, boards) {
+            Ok(pairings) => {
+                let _ = writeln!(
+                    text,
+                    "  players  {name:<18} of {} boards in {shown}",
+                    pairings.len()
+                );
+                let missing = boards.iter().filter(|board| !pairings.has(board));
+                let missing: Vec<&str> = missing.map(BoardName::as_str).collect();
+                if !missing.is_empty() {
+                    let note = format!("{shown} has no players for {}", missing.join(", "));
+                    text += &told(name, Outcome::Note(note));
+                }
+            }
+            Err(words) => text += &told(name, Outcome::Problem(format!("{shown}, {words}"))),
+        }
+    }
+    text
 }
 
 /// The outcome of a try, as a line.

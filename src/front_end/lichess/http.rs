@@ -1,55 +1,30 @@
 //! Requests to Lichess, and the streams that it keeps open.
 
-use std::{
-    error::Error as _,
-    future::Future,
-    io,
-    net::SocketAddr,
-    pin::Pin,
-    task::{Context, Poll},
-    time::{Duration, SystemTime},
-    vec,
-};
+use std::time::Duration;
 
 use bytes::Bytes;
-use http_body_util::{BodyExt as _, Full, Limited};
+use http_body_util::BodyExt as _;
 use hyper::{
     Method, Response, StatusCode,
     body::{Frame, Incoming},
-    header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, USER_AGENT},
-};
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::{
-    client::legacy::{
-        Client,
-        connect::{HttpConnector, dns::Name},
-    },
-    rt::{TokioExecutor, TokioTimer},
 };
 use serde_json::Value;
 use tokio::time::{Instant, sleep_until, timeout};
-use tower_service::Service;
 
 use super::{
     notice::Notice,
     objects::{self, MAX_LINE, Me},
     request::Request,
     session::Outcome,
-    tls,
-    token::Token,
 };
 use crate::{
-    system::{
-        apart,
-        credit::{Allowance, Credit},
-    },
+    front_end::https::{self, Https, Unanswered, token::Token},
+    system::credit::{Allowance, Credit},
     text::lines::{Line, Lines},
 };
 
 /// How long an answer may take.
 pub const ANSWER_WAIT: Duration = Duration::from_secs(8);
-/// How long a connection may take.
-const CONNECT_WAIT: Duration = Duration::from_secs(5);
 /// A stream that is silent for this long is dead: Lichess sends an empty line every 7 s.
 pub const SILENCE: Duration = Duration::from_secs(20);
 /// The most bytes of an answer.
@@ -62,24 +37,16 @@ pub const INTAKE: Allowance = Allowance {
 };
 /// Bytes charged for each line beside its length: even a short line costs work.
 const LINE_COST: u64 = 64;
-/// How long an unused connection is kept open; a later request makes another.
-const IDLE: Duration = Duration::from_mins(1);
 /// The header with the scopes of the token.
 const SCOPES: &str = "x-oauth-scopes";
 /// The content type of a form.
 const FORM: &str = "application/x-www-form-urlencoded";
 /// The content type of plain text.
 const PLAIN: &str = "text/plain";
-/// The user agent, which Lichess requires.
-const AGENT: &str = concat!("BoardBridge/", env!("CARGO_PKG_VERSION"));
 
 /// A client of the Lichess API, with at most one token.
 #[derive(Clone, Debug)]
-pub struct Http {
-    client: Client<HttpsConnector<HttpConnector<Names>>, Full<Bytes>>,
-    url: String,
-    token: Option<Token>,
-}
+pub struct Http(Https);
 
 /// The owner of a token.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -140,59 +107,20 @@ pub struct Stream {
     intake: Intake,
 }
 
-/// Looks names up as the rest of the daemon does.
-#[derive(Clone, Debug)]
-struct Names;
-
-impl Service<Name> for Names {
-    type Response = vec::IntoIter<SocketAddr>;
-    type Error = io::Error;
-    type Future = Pin<Box<dyn Future<Output = io::Result<Self::Response>> + Send>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, name: Name) -> Self::Future {
-        // The connector replaces port 0.
-        Box::pin(async move { Ok(apart::addresses(&format!("{name}:0")).await?.into_iter()) })
-    }
-}
-
 impl Http {
     /// A client of the server at this address, which has a scheme and no slash at its end.
     pub fn new(url: &str) -> Self {
-        let mut tcp = HttpConnector::new_with_resolver(Names);
-        tcp.set_nodelay(true);
-        tcp.set_connect_timeout(Some(CONNECT_WAIT));
-        tcp.set_keepalive(Some(SILENCE));
-        // Allows http: the configuration accepts it for this machine only.
-        tcp.enforce_http(false);
-        let https = HttpsConnectorBuilder::new()
-            .with_tls_config(tls::settings())
-            .https_or_http()
-            .enable_http1()
-            .wrap_connector(tcp);
-        let client = Client::builder(TokioExecutor::new())
-            .pool_timer(TokioTimer::new())
-            .pool_idle_timeout(IDLE)
-            .http1_max_buf_size(MAX_LINE)
-            .build(https);
-        Self {
-            client,
-            url: url.to_owned(),
-            token: None,
-        }
+        Self(Https::new(url))
     }
 
     /// Uses this token from now on.
     pub fn set_token(&mut self, token: Option<Token>) {
-        self.token = token;
+        self.0.set_token(token);
     }
 
     /// Whether a token is set.
     pub fn has_token(&self) -> bool {
-        self.token.is_some()
+        self.0.token().is_some()
     }
 
     /// Sends a request, and waits for the whole answer.
@@ -252,7 +180,7 @@ impl Http {
 
     /// Asks for the scopes of the token, on a server that does not tell them with each answer.
     async fn is_for_play(&self) -> Result<bool, Outcome> {
-        let token = self.token.as_ref().map(Token::text);
+        let token = self.0.token().map(Token::text);
         let token = token.unwrap_or_default().to_owned();
         let path = "/api/token/test";
         let response = self.exchange(Method::POST, path, PLAIN, token.clone());
@@ -306,38 +234,18 @@ impl Http {
         kind: &'static str,
         body: String,
     ) -> Result<Response<Incoming>, Outcome> {
-        let Some(token) = &self.token else {
-            return Err(Outcome::NoToken);
-        };
-        // No certificate is valid then.
-        if SystemTime::now() < SystemTime::UNIX_EPOCH {
-            let why = "the clock of this computer is before 1970: set it";
-            return Err(Outcome::Lost(why.to_owned()));
+        let answered = self.0.exchange(method, path, kind, body).await;
+        answered.map_err(Outcome::from)
+    }
+}
+
+impl From<Unanswered> for Outcome {
+    fn from(why: Unanswered) -> Self {
+        match why {
+            Unanswered::NoToken => Self::NoToken,
+            Unanswered::Impossible(words) => Self::Refused(words),
+            Unanswered::Lost(words) => Self::Lost(words),
         }
-        let mut request = hyper::Request::builder()
-            .method(method)
-            .uri(format!("{}{path}", self.url))
-            .header(USER_AGENT, AGENT)
-            .header(AUTHORIZATION, token.bearer())
-            .header(ACCEPT, "application/x-ndjson, application/json")
-            // A compressor would hold lines back until it has enough of them.
-            .header(ACCEPT_ENCODING, "identity");
-        if !body.is_empty() {
-            request = request.header(CONTENT_TYPE, kind);
-        }
-        let request = request.body(Full::new(Bytes::from(body)));
-        let request = request.map_err(|error| Outcome::Refused(error.to_string()))?;
-        let answered = self.client.request(request).await;
-        answered.map_err(|error| {
-            // The cause is in the innermost error.
-            let mut words = error.to_string();
-            let mut source = error.source();
-            while let Some(inner) = source {
-                words = inner.to_string();
-                source = inner.source();
-            }
-            Outcome::Lost(words)
-        })
     }
 }
 
@@ -375,11 +283,7 @@ async fn judged(response: Response<Incoming>) -> Result<Response<Incoming>, Outc
 }
 
 async fn text(response: Response<Incoming>) -> Result<String, Outcome> {
-    let body = Limited::new(response.into_body(), MAX_ANSWER)
-        .collect()
-        .await;
-    let body = body.map_err(|error| Outcome::Lost(error.to_string()))?;
-    Ok(String::from_utf8_lossy(&body.to_bytes()).into_owned())
+    Ok(https::text(response, MAX_ANSWER).await?)
 }
 
 /// Bytes of a frame.

@@ -13,7 +13,6 @@ pub mod server;
 pub mod session;
 pub mod settings;
 pub mod status;
-mod tls;
 pub mod token;
 
 pub use self::notice::Notice;

@@ -1,117 +1,22 @@
-//! The token that lets the program play on the account. It is shown to no one: not in the log, not in messages.
+//! The token that lets the program play on the account.
 
-use std::{
-    env, fmt, fs, io,
-    os::unix::fs::PermissionsExt as _,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
-use hyper::header::HeaderValue;
-use thiserror::Error;
+use crate::front_end::https::token::Purpose;
+pub use crate::front_end::https::token::{Token, TokenError};
 
-use crate::system::regular_file;
-
-/// The name of the systemd credential.
-pub const CREDENTIAL: &str = "lichess.token";
 /// Where the token is kept unless the configuration says otherwise.
 pub const DEFAULT_FILE: &str = "/etc/boardbridge/lichess.token";
-/// The longest token, in bytes: Lichess asks to allow for 512 and more.
-pub const MAX_TOKEN: usize = 4096;
 
-/// The longest file with a token, in bytes: there may be blanks around it.
-const MAX_FILE: u64 = 2 * MAX_TOKEN as u64;
-
-/// A token.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Token(String);
-
-/// Why there is no token.
-#[derive(Debug, Error)]
-pub enum TokenError {
-    /// It is missing.
-    #[error("there is no token in {}: make one with `sudo boardbridge lichess login`", .0.display())]
-    Missing(PathBuf),
-    /// It cannot be read.
-    #[error("the token in {} cannot be read: {source}", .file.display())]
-    Unreadable {
-        /// Where it is.
-        file: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// Only another user may read it.
-    #[error(
-        "this user may not read the token in {}. The service is handed a new one when it starts: `sudo systemctl restart \
-         boardbridge`", .0.display()
-    )]
-    NotOurs(PathBuf),
-    /// Others may read it.
-    #[error("others may read the token in {file}: chmod 600 {file}", file = .0.display())]
-    Open(PathBuf),
-    /// The file has no valid token.
-    #[error("what is in {} is not a token: letters, digits and _ without blanks", .0.display())]
-    NotOne(PathBuf),
-}
-
-impl Token {
-    /// The token in a text, without the blanks around it.
-    pub fn of(text: &str) -> Option<Self> {
-        let text = text.trim();
-        let plain = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
-        let fits = (1..=MAX_TOKEN).contains(&text.len()) && text.bytes().all(plain);
-        fits.then(|| Self(text.to_owned()))
-    }
-
-    /// The token itself, for the body of a request.
-    pub(super) fn text(&self) -> &str {
-        &self.0
-    }
-
-    /// The header with the token, marked as sensitive: debug output does not show it.
-    pub fn bearer(&self) -> HeaderValue {
-        // It has letters, digits and _ only.
-        let value = HeaderValue::from_str(&format!("Bearer {}", self.0));
-        let mut value = value.unwrap_or(HeaderValue::from_static(""));
-        value.set_sensitive(true);
-        value
-    }
-
-    /// Writes it into a file that only its owner may read.
-    ///
-    /// # Errors
-    /// What the system says.
-    pub fn write(&self, file: &Path) -> io::Result<()> {
-        let folder = file
-            .parent()
-            .filter(|folder| !folder.as_os_str().is_empty());
-        // Created with mode 600.
-        let mut new = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
-        io::Write::write_all(&mut new, format!("{}\n", self.0).as_bytes())?;
-        new.as_file().sync_all()?;
-        new.persist(file)?;
-        Ok(())
-    }
-}
-
-impl fmt::Debug for Token {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Token(…)")
-    }
-}
+const PURPOSE: Purpose = Purpose {
+    credential: "lichess.token",
+    default_file: DEFAULT_FILE,
+    remedy: "make one with `sudo boardbridge lichess login`",
+};
 
 /// Where the token is: the file named, or the credential that systemd hands over, or the default file.
 pub fn place(named: Option<&Path>) -> PathBuf {
-    if let Some(file) = named {
-        return file.to_owned();
-    }
-    let credentials = env::var_os("CREDENTIALS_DIRECTORY").map(PathBuf::from);
-    let credential = credentials.map(|folder| folder.join(CREDENTIAL));
-    // The unit passes `-` where there is no token.
-    let is_set = |file: &PathBuf| {
-        regular_file::read(file, MAX_FILE).is_ok_and(|text| text.trim_ascii() != b"-")
-    };
-    let credential = credential.filter(is_set);
-    credential.unwrap_or_else(|| DEFAULT_FILE.into())
+    PURPOSE.place(named)
 }
 
 /// Reads a token.
@@ -119,48 +24,5 @@ pub fn place(named: Option<&Path>) -> PathBuf {
 /// # Errors
 /// [`TokenError`], which never has the token in it.
 pub fn read(file: &Path) -> Result<Token, TokenError> {
-    let unreadable = |source: io::Error| match source.kind() {
-        io::ErrorKind::NotFound => TokenError::Missing(file.to_owned()),
-        io::ErrorKind::PermissionDenied => TokenError::NotOurs(file.to_owned()),
-        _ => TokenError::Unreadable {
-            file: file.to_owned(),
-            source,
-        },
-    };
-    let mode = fs::metadata(file).map_err(unreadable)?.permissions().mode();
-    // systemd's credentials are readable by their user alone, whatever their mode.
-    let credentials = env::var_os("CREDENTIALS_DIRECTORY").map(PathBuf::from);
-    let guarded = credentials.is_some_and(|folder| file.starts_with(folder));
-    if mode & 0o077 != 0 && !guarded {
-        return Err(TokenError::Open(file.to_owned()));
-    }
-    let bytes = regular_file::read(file, MAX_FILE).map_err(unreadable)?;
-    let text = str::from_utf8(&bytes).unwrap_or_default();
-    Token::of(text).ok_or_else(|| TokenError::NotOne(file.to_owned()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_token_is_never_shown_and_is_for_its_owner_alone() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("token");
-        assert!(matches!(read(&file), Err(TokenError::Missing(_))));
-        let token = Token::of(" lip_Secret1 \n").unwrap();
-        assert!(!format!("{token:?} {:?}", token.bearer()).contains("Secret1"));
-        token.write(&file).unwrap();
-        let mode = fs::metadata(&file).unwrap().permissions().mode();
-        assert_eq!(mode & 0o777, 0o600);
-        assert_eq!(read(&file).unwrap(), token);
-        fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
-        let words = read(&file).unwrap_err().to_string();
-        assert!(words.contains("chmod 600"), "{words}");
-        assert!(!words.contains("Secret1"));
-        fs::write(&file, "two words").unwrap();
-        fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
-        let words = read(&file).unwrap_err().to_string();
-        assert!(!words.contains("two words"), "{words}");
-    }
+    PURPOSE.read(file)
 }

@@ -4,7 +4,6 @@ use std::{
     convert::Infallible,
     hash::{DefaultHasher, Hasher},
     sync::Arc,
-    time::SystemTime,
 };
 
 use axum::{
@@ -19,19 +18,13 @@ use shakmaty::{Color, Outcome, Position as _};
 
 use super::{House, answer};
 use crate::{
-    bus::{
-        BoardHandle,
-        pairings::{Pairing, Player},
+    bus::{BoardHandle, pairings::Player},
+    front_end::{
+        pgn_text::{Termination, clock, elapsed, left, movetext, program, start_tags, tag},
+        running_game::{RunningGame, is_name, name_of_board},
     },
-    chess::game::Game,
-    front_end::pgn_text::{Termination, clock, elapsed, left, movetext, program, start_tags, tag},
-    vocabulary::{BoardName, By, ClientName, GameEnd, Snapshot},
+    vocabulary::{BoardName, By, ClientName, GameEnd},
 };
-
-/// Names that a broadcast treats as missing.
-const NO_NAMES: [&str; 2] = ["unknown", "bye"];
-/// A name with fewer letters counts as missing too.
-const MIN_LETTERS: usize = 2;
 
 /// The game on every board that has one. Each is made when the one before it has been sent.
 pub(super) async fn all(State(house): State<Arc<House>>, asked: HeaderMap) -> Response {
@@ -41,7 +34,7 @@ pub(super) async fn all(State(house): State<Arc<House>>, asked: HeaderMap) -> Re
         .into_iter()
         .filter_map(|board| {
             let game = Live::of(&house, &board)?;
-            (!game.is_told_elsewhere()).then_some(game)
+            (!game.running.is_told_elsewhere(&house.bus)).then_some(game)
         })
         .collect();
     let mut hasher = DefaultHasher::new();
@@ -77,69 +70,39 @@ pub(super) async fn all(State(house): State<Arc<House>>, asked: HeaderMap) -> Re
 /// A running game.
 struct Live {
     house: Arc<House>,
-    board: BoardHandle,
-    state: Arc<Snapshot>,
-    paired: Option<Arc<Pairing>>,
-    since: SystemTime,
+    running: RunningGame,
 }
 
 impl Live {
     /// The game on a board, if it has a move, or players.
     fn of(house: &Arc<House>, board: &BoardHandle) -> Option<Self> {
-        let state = board.state();
-        let paired = house.bus.pairings().of_game(&state);
-        let since = state.since?;
-        (!state.played().is_empty() || paired.is_some()).then(|| Self {
+        let running = RunningGame::of(&house.bus, board)?;
+        running.has_begun().then(|| Self {
             house: house.clone(),
-            board: board.clone(),
-            state,
-            paired,
-            since,
+            running,
         })
     }
 
-    fn game(&self) -> &Game {
-        self.state.played()
-    }
-
-    /// The board that this one is linked with, if both have this game.
-    fn linked(&self) -> Option<BoardHandle> {
-        match self.paired.as_ref()?.client.as_ref()? {
-            ClientName::Link(with) => self.house.bus.board(with),
-            _ => None,
-        }
-    }
-
-    /// Two linked boards have one game: that of the first in the alphabet is told.
-    fn is_told_elsewhere(&self) -> bool {
-        let other = self.linked().filter(|other| other.name < self.board.name);
-        let other = other.and_then(|other| Self::of(&self.house, &other));
-        let with = other.and_then(|other| other.linked());
-        with.is_some_and(|with| with.name == self.board.name)
-    }
-
     fn pgn(&self) -> String {
-        let (game, mut text) = (self.game(), String::new());
-        // The known end is that of the game that the board holds.
-        let told = self
-            .state
-            .ending
-            .filter(|_| game.continues(&self.state.game));
-        let end = GameEnd::by_rules(game).or(told);
+        let running = &self.running;
+        let (game, mut text) = (running.game(), String::new());
+        let end = GameEnd::by_rules(game).or(running.told_end());
         let result = end.map_or(Outcome::Unknown, |end| end.outcome).to_string();
         let termination = end.and_then(Termination::of);
         let given = |text: Option<&String>| text.map_or("?", String::as_str).to_owned();
-        let paired = self.paired.as_deref();
+        let paired = running.paired.as_deref();
         let said = &self.house.broadcast;
         let event = paired.and_then(|paired| paired.event.as_ref());
         let event = given(said.event.as_ref().or(event));
         let site = paired.and_then(|paired| paired.site.as_ref());
         let own = self.house.kept().site;
         let site = given(site.or(own.as_ref()));
-        let number = self.number();
+        let number = running.number(&self.house.bus);
         tag(&mut text, "Event", &event);
         tag(&mut text, "Site", &site);
-        let began = paired.and_then(|paired| paired.began).or(self.state.began);
+        let began = paired
+            .and_then(|paired| paired.began)
+            .or(self.running.state.began);
         let date = |zone, format| began.map(|began| clock(began, &zone, format));
         let local = date(TimeZone::system(), "%Y.%m.%d");
         tag(&mut text, "Date", local.as_deref().unwrap_or("????.??.??"));
@@ -167,8 +130,7 @@ impl Live {
             tag(&mut text, "Termination", termination.word());
         }
         tag(&mut text, "Board", &number);
-        let since = clock(self.since, &TimeZone::UTC, "%Y%m%d-%H%M%S");
-        tag(&mut text, "GameId", &format!("{}-{since}", self.board.name));
+        tag(&mut text, "GameId", &running.id());
         text.push('\n');
         movetext(&mut text, game, |ply| self.comment(ply));
         text.push_str(&result);
@@ -176,22 +138,16 @@ impl Live {
         text
     }
 
-    /// The game's number for servers that do not know `GameId`: its time of day, and the board's place.
-    fn number(&self) -> String {
-        let boards = self.house.bus.boards();
-        let place = boards
-            .iter()
-            .position(|board| board.name == self.board.name);
-        let time = clock(self.since, &TimeZone::UTC, "%H%M%S");
-        format!("{time}{:02}", place.map_or(0, |place| place + 1))
-    }
-
     /// What the clock showed after a move, and how long the hand took for it.
     fn comment(&self, ply: usize) -> Option<String> {
-        let clocks = self.paired.as_ref().map(|paired| &paired.clock_times);
+        let clocks = self
+            .running
+            .paired
+            .as_ref()
+            .map(|paired| &paired.clock_times);
         let clock = clocks.and_then(|times| times.get(ply).copied().flatten());
-        let known = self.game().common_plies(&self.state.game);
-        let took = self.state.took.get(ply).copied().flatten();
+        let known = self.running.game().common_plies(&self.running.state.game);
+        let took = self.running.state.took.get(ply).copied().flatten();
         let took = took.filter(|_| known.is_some_and(|known| ply < known));
         let parts = [clock.map(left), took.map(elapsed)];
         let parts: String = parts.into_iter().flatten().collect();
@@ -204,26 +160,20 @@ impl Live {
             let names = self.house.broadcast.players.get(board)?;
             names.get(color).clone()
         };
-        let linked = || named(&self.linked()?.name);
-        let named = named(&self.board.name).or_else(linked);
+        let linked = || named(&self.running.linked(&self.house.bus)?.name);
+        let named = named(&self.running.board.name).or_else(linked);
         let named = named.map(|name| Player {
             name,
             ..Player::default()
         });
-        let paired = self.paired.as_ref();
+        let paired = self.running.paired.as_ref();
         let paired = paired.and_then(|paired| paired.players.get(color).clone());
         let mut player = named.or(paired).unwrap_or_else(|| Player {
             name: self.name(color).unwrap_or_default(),
             ..Player::default()
         });
-        let letters = player.name.chars().filter(|c| c.is_alphabetic()).count();
-        let is_it = |name: &&str| player.name.eq_ignore_ascii_case(name);
-        if letters < MIN_LETTERS || NO_NAMES.iter().any(is_it) {
-            player.name = format!(
-                "Board {} {}",
-                self.board.name,
-                color.fold_wb("White", "Black")
-            );
+        if !is_name(&player.name) {
+            player.name = name_of_board(&self.running.board.name, color);
         }
         player
     }
@@ -231,12 +181,12 @@ impl Live {
     /// A name for a player without one, by who makes the moves.
     fn name(&self, color: Color) -> Option<String> {
         let hand = |board: &str| format!("Hand on {board}");
-        let holder = self.state.holders.first();
+        let holder = self.running.state.holders.first();
         match (self.by(color)?, self.by(color.other())) {
             // Both players are at the board: one name does not say which of them it is.
             (By::Hand | By::HandUnseen, Some(By::Hand | By::HandUnseen)) => None,
             (By::Hand | By::HandUnseen, _) => {
-                let own = || hand(self.board.name.as_str());
+                let own = || hand(self.running.board.name.as_str());
                 Some(self.house.kept().player.unwrap_or_else(own))
             }
             (By::Target, _) => Some(match holder {
@@ -249,23 +199,23 @@ impl Live {
 
     /// Who makes the moves of a colour.
     fn by(&self, color: Color) -> Option<By> {
-        if let Some(paired) = &self.paired {
+        if let Some(paired) = &self.running.paired {
             let by_hand = paired.hand.is_none_or(|hand| hand == color);
             return Some(if by_hand { By::Hand } else { By::Target });
         }
         self.seen(color)
             .or_else(|| match self.seen(color.other())? {
                 By::Target => Some(By::Hand),
-                _ if self.state.holders.is_empty() => Some(By::Hand),
+                _ if self.running.state.holders.is_empty() => Some(By::Hand),
                 _ => Some(By::Target),
             })
     }
 
     /// Who made the last move of this colour that was seen.
     fn seen(&self, color: Color) -> Option<By> {
-        let first = self.state.game.start().turn();
+        let first = self.running.state.game.start().turn();
         let skipped = usize::from(first != color);
-        let mine = self.state.by.iter().skip(skipped).step_by(2);
+        let mine = self.running.state.by.iter().skip(skipped).step_by(2);
         mine.copied().flatten().last()
     }
 }

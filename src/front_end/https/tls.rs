@@ -1,4 +1,4 @@
-//! TLS toward Lichess, on a machine whose clock may be wrong.
+//! TLS toward a server, on a machine whose clock may be wrong.
 
 use std::{sync::Arc, time::SystemTime};
 

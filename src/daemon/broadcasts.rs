@@ -1,0 +1,42 @@
+//! Pushes running games to a round of a broadcast.
+
+use super::{Daemon, running::Running, sessions::Restored};
+use crate::{
+    front_end::broadcast::{
+        server::{Table, serve},
+        settings::{BroadcastConfig, TOKEN},
+    },
+    vocabulary::BoardName,
+};
+
+impl Daemon {
+    /// Pushes the games of these boards.
+    pub(super) fn broadcast(
+        &mut self,
+        running: &mut Running,
+        entry: &BroadcastConfig,
+        boards: &[BoardName],
+    ) {
+        let left = self.sessions.left_games();
+        let before = self.sessions.take_left_games(&entry.round);
+        let shelves = boards.iter().map(|board| {
+            let kept = self.sessions.broadcast(&self.store, &entry.round, board);
+            let Restored { memory, shelf } = kept;
+            // After a reload, as its task left them.
+            let games = before.get(board).cloned().or(memory);
+            (board.clone(), (games, shelf))
+        });
+        let table = Table {
+            shelves: shelves.collect(),
+            round: entry.round.clone(),
+            url: entry.server().to_owned(),
+            token: TOKEN.place(entry.token_file.as_deref()),
+            boards: boards.to_vec(),
+            pairings: entry.pairings.clone(),
+            delay: entry.delay,
+            bus: self.bus.clone(),
+            left,
+        };
+        running.tasks.spawn(serve(table, running.stop.clone()));
+    }
+}
