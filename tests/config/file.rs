@@ -1786,6 +1786,7 @@ fn the_default_file_is_accepted_as_it_is_and_with_everything_in_it() {
     assert_eq!(config.link.len(), 2);
     assert_eq!(config.opponent.len(), 1);
     assert_eq!(config.broadcast.len(), 1);
+    assert_eq!(config.remotes.len(), 1);
     // Every key there is stands in the file.
     let own = MAKES.iter().flat_map(|make| make.keys);
     for key in own.map(|key| key.parts().0).chain([
@@ -1793,6 +1794,15 @@ fn the_default_file_is_accepted_as_it_is_and_with_everything_in_it() {
         "serial",
         "ble",
         "tcp",
+        "mqtt",
+        "url",
+        "user",
+        "password_file",
+        "ca_file",
+        "insecure",
+        "home_assistant",
+        "discovery_prefix",
+        "daemon",
         "uci_listen",
         "record",
         "correction_wait",
