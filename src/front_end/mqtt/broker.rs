@@ -1,6 +1,6 @@
 //! The connection to a broker. The only file that knows the MQTT library.
 
-use std::{fs, future::Future, io, path::PathBuf, time::Duration};
+use std::{future::Future, io, path::PathBuf, time::Duration};
 
 use bytes::Bytes;
 use rumqttc::{
@@ -17,12 +17,14 @@ use super::{
     outbox::{Message, WINDOW},
     settings::{MqttConfig, PasswordError},
 };
-use crate::transport::Backoff;
+use crate::{system::regular_file::read as read_file, transport::Backoff};
 
 /// How often the broker is asked for a sign, in seconds: it tells others that we are away after one and a half of these.
 const KEEP_ALIVE: u16 = 10;
 /// How long a connection may take, in seconds.
 const CONNECT_WAIT: u64 = 5;
+/// The largest file with certificates, in bytes: those of all of the world's authorities take 220 kB.
+const MAX_CERTIFICATE: u64 = 1024 * 1024;
 /// Requests that may wait for the library: a window of messages, and the subscriptions.
 const REQUESTS: usize = 2 * WINDOW;
 /// What was heard and not yet taken: as many messages as the library reads at once.
@@ -135,10 +137,11 @@ impl Connection {
 fn tls(config: &MqttConfig) -> Result<Transport, BrokerError> {
     match &config.ca_file {
         Some(file) => {
-            let ca = fs::read(file).map_err(|source| BrokerError::Certificate {
-                file: file.clone(),
-                source,
-            })?;
+            let ca =
+                read_file(file, MAX_CERTIFICATE).map_err(|source| BrokerError::Certificate {
+                    file: file.clone(),
+                    source,
+                })?;
             Ok(Transport::tls(ca, None, None))
         }
         None => Transport::try_tls_with_default_config()

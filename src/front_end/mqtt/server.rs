@@ -37,7 +37,7 @@ use crate::{
     },
     front_end::buttons,
     state::Shelf,
-    system::clock,
+    system::{clock, sleep::sleep_until_some},
     text::lines::printable,
     vocabulary::{BoardName, ClientId, ClientName, Command, Event},
 };
@@ -202,13 +202,13 @@ impl<'a> Server<'a> {
                         self.states();
                     }
                 },
-                () = changes.next() => self.boards(),
-                () = pairings.next() => self.states(),
+                // Before the bus's own list: a board of another daemon must not be taken for one of ours.
                 Ok(()) = wanted.changed() => {
                     let remotes = wanted.borrow_and_update().clone();
                     self.wanted(remotes);
-                    self.boards();
                 }
+                () = changes.next() => self.boards(),
+                () = pairings.next() => self.states(),
                 Some(pressed) = self.buttons.join_next() => {
                     if let Ok(Some(message)) = pressed {
                         self.put(message);
@@ -274,17 +274,19 @@ impl<'a> Server<'a> {
         }
     }
 
-    /// Our boards: not those of other daemons.
+    /// Whether a board is ours: not one of another daemon, nor one that has just ended and is still in the list.
+    fn is_own(&self, board: &BoardHandle) -> bool {
+        !self.remotes.contains_key(&board.name) && !board.commands.is_closed()
+    }
+
     fn own(&self) -> Vec<BoardHandle> {
         let boards = self.house.bus.boards().into_iter();
-        boards
-            .filter(|board| !self.remotes.contains_key(&board.name))
-            .collect()
+        boards.filter(|board| self.is_own(board)).collect()
     }
 
     fn own_board(&self, name: &BoardName) -> Option<BoardHandle> {
-        let own = !self.remotes.contains_key(name);
-        self.house.bus.board(name.as_str()).filter(|_| own)
+        let board = self.house.bus.board(name.as_str());
+        board.filter(|board| self.is_own(board))
     }
 
     /// Boards have come or gone.
@@ -809,11 +811,4 @@ fn answer(to: &DaemonName, id: &str, outcome: Result<(), String>) -> Message {
     let answer = Answer::to(id, outcome);
     let payload = serde_json::to_string(&answer).unwrap_or_default();
     Message::once(&Topic::answers(to), payload).within(super::messages::COMMAND_LIFE)
-}
-
-async fn sleep_until_some(at: Option<tokio::time::Instant>) {
-    match at {
-        Some(at) => tokio::time::sleep_until(at).await,
-        None => std::future::pending().await,
-    }
 }
