@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, debug, error, info, info_span, warn};
 
 use super::{
-    core::{Core, SavedBoard},
+    core::{Core, SavedBoard, Urgency},
     keeping::Keeping,
 };
 use crate::{
@@ -194,7 +194,7 @@ impl Actor {
                 self.begin_anew(panic.as_ref());
             }
             if self.keeping.as_ref().is_some_and(Keeping::is_late) {
-                self.keep(true).await;
+                self.keep(Urgency::AtOnce).await;
             }
             self.transport.closed().await;
         }
@@ -441,7 +441,7 @@ impl Actor {
         let news = state.is_some() || !events.is_empty();
         if news || self.core.has_other_knowledge(&self.memory) {
             let memory = self.core.memory();
-            let moved = memory.has_other_moves(&self.memory);
+            let urgency = memory.urgency(&self.memory);
             self.memory = memory;
             let by_hand = |event: &Event| {
                 matches!(
@@ -457,9 +457,9 @@ impl Actor {
             {
                 keeping.moved();
             }
-            self.keep(moved).await;
-        } else if self.keeping.as_ref().is_some_and(Keeping::is_late) {
-            self.keep(false).await;
+            self.keep(urgency).await;
+        } else if self.keeping.as_ref().is_some_and(Keeping::is_due) {
+            self.keep(Urgency::Soon).await;
         }
         if news {
             self.publisher.publish(events.clone(), state);
@@ -471,11 +471,11 @@ impl Actor {
     }
 
     /// Keeps what the core knows.
-    async fn keep(&mut self, at_once: bool) {
+    async fn keep(&mut self, urgency: Urgency) {
         let Some(keeping) = &mut self.keeping else {
             return;
         };
-        let until = keeping.keep(&self.memory, at_once).await;
+        let until = keeping.keep(&self.memory, urgency).await;
         self.core.spare(until.map(tokio::time::Instant::into_std));
     }
 

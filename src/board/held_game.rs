@@ -107,7 +107,7 @@ pub enum Seen {
 }
 
 /// The game on one board.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Held {
     game: Game,

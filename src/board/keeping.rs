@@ -2,7 +2,7 @@
 
 use tokio::time::Instant;
 
-use super::core::{Ply, SavedBoard};
+use super::core::{Ply, SavedBoard, Urgency};
 use crate::state::{Past, Shelf};
 
 /// The place where a board's memory is kept.
@@ -10,8 +10,8 @@ pub(super) struct Keeping {
     shelf: Shelf,
     /// The moves already written of the game on the board.
     past: Past<Ply>,
-    /// Changes are unsaved: only what programs want has changed, faster than it may be written.
-    unkept: bool,
+    /// A change that is unsaved: not [`Urgency::AtOnce`].
+    unkept: Option<Urgency>,
 }
 
 impl Keeping {
@@ -21,16 +21,23 @@ impl Keeping {
         let this = Self {
             shelf,
             past: Past::default(),
-            unkept: false,
+            unkept: None,
         };
         this.shelf.is_on().then_some((this, memory))
     }
 
-    /// Saves this, at once or when the allowance for writing permits. Returns until when no program should have the board led
-    /// further.
-    pub async fn keep(&mut self, memory: &SavedBoard, at_once: bool) -> Option<Instant> {
-        self.unkept = !at_once && self.shelf.waits_until().is_some();
-        if !self.unkept {
+    /// Saves this if it is urgent, or when the allowance for writing permits. Returns until when no program should have the board
+    /// led further.
+    pub async fn keep(&mut self, memory: &SavedBoard, urgency: Urgency) -> Option<Instant> {
+        let waits = match urgency {
+            Urgency::AtOnce => false,
+            Urgency::Soon => self.shelf.waits_until().is_some(),
+            Urgency::Later => true,
+        };
+        // What is due already stays so.
+        let due = self.unkept == Some(Urgency::Soon);
+        self.unkept = waits.then_some(if due { Urgency::Soon } else { urgency });
+        if !waits {
             let kept = (self.shelf).keep_long(&mut self.past, memory.plies(), memory.rest());
             kept.await;
         }
@@ -44,13 +51,18 @@ impl Keeping {
 
     /// Whether changes are unsaved.
     pub fn is_late(&self) -> bool {
-        self.unkept
+        self.unkept.is_some()
+    }
+
+    /// Whether unsaved changes are only waiting for the allowance.
+    pub fn is_due(&self) -> bool {
+        self.unkept == Some(Urgency::Soon)
     }
 
     /// When unsaved changes are due to be saved.
     pub fn due_at(&self) -> Option<Instant> {
         let due = || self.shelf.waits_until().unwrap_or_else(Instant::now);
-        self.unkept.then(due)
+        self.is_due().then(due)
     }
 
     /// Until when the board is not read: it reports moves faster than they may be written.

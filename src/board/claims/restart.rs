@@ -52,6 +52,12 @@ impl Claims {
         self
     }
 
+    /// Whether the same clients have the board, in the same places.
+    pub fn has_holders_of(&self, before: &Self) -> bool {
+        let places = |claim: &Claim| (claim.client, claim.place, bool::from(claim.rest));
+        self.holders().map(places).eq(before.holders().map(places))
+    }
+
     /// Whether a client that had the board before a restart has not come back yet.
     pub fn awaits_return(&self) -> bool {
         self.all.iter().any(Claim::returns)

@@ -46,6 +46,11 @@ impl Hand {
         self.put_to_start
     }
 
+    /// Whether it has done with the pieces what the other has, whatever colour it is asked to play.
+    pub fn has_done_as(&self, other: &Self) -> bool {
+        (self.took_back, self.put_to_start) == (other.took_back, other.put_to_start)
+    }
+
     /// It has put all pieces at the start.
     pub fn put_to_start(&mut self) {
         self.took_back = false;

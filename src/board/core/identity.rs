@@ -15,7 +15,7 @@ const APART: Duration = Duration::from_secs(1);
 ///
 /// A game keeps its identity while moves are added, changed or taken back, while the board is away or has lost its memory, and
 /// through a restart. Another game has another identity, even if it begins with the same moves.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Identity {
     game: Game,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::chess::game::Game;
 
 /// Whether and how the board should be led to its target.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Leading {
     /// Off while a new game is announced but not stated, and after the player put the pieces back while no client awaited a

@@ -52,7 +52,10 @@ use self::{
     identity::Identity, leading::Leading, move_times::MoveTimes, published::Published,
     step_waits::StepWaits, verdict::Verdict,
 };
-pub use self::{ply::Ply, saved_board::SavedBoard};
+pub use self::{
+    ply::Ply,
+    saved_board::{SavedBoard, Urgency},
+};
 use super::{
     claims::{Claim, Claims},
     held_game::{Certainty, Held, Listed},

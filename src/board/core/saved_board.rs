@@ -44,6 +44,18 @@ pub struct SavedBoard {
     driver: Option<Value>,
 }
 
+/// How soon a change must be saved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Urgency {
+    /// Before anybody is told: the game, its certainty or the sent move has changed.
+    AtOnce,
+    /// As soon as the disk may be written.
+    Soon,
+    /// With the next change, or when the daemon stops. The board stands where its clients want it, and they say what they say
+    /// now again when they come back: a program that goes on from the hand's move and awaits the next one.
+    Later,
+}
+
 /// All of a [`SavedBoard`] but its plies. Games are written relative to the game of these plies, so it does not grow.
 #[derive(Debug)]
 pub struct Rest<'a>(&'a SavedBoard);
@@ -107,12 +119,26 @@ impl SavedBoard {
         Rest(self)
     }
 
-    /// Whether the game, its certainty or the sent move differs from `before`: such a change is saved at once.
-    pub fn has_other_moves(&self, before: &Self) -> bool {
+    /// How soon this must be saved, if `before` was saved or left for later.
+    pub fn urgency(&self, before: &Self) -> Urgency {
         let sent = |memory: &Self| memory.sent.map(|(plies, Text(m))| (plies, m));
-        self.held.game() != before.held.game()
+        let moved = self.held.game() != before.held.game()
             || self.held.certainty() != before.held.certainty()
-            || sent(self) != sent(before)
+            || sent(self) != sent(before);
+        let stands = self.claims.target() == Some(self.held.game())
+            && self.claims.has_holders_of(&before.claims)
+            && self.held == before.held
+            && self.move_times.plies() == before.move_times.plies()
+            && self.verdict == before.verdict
+            && self.leading == before.leading
+            && self.hand.has_done_as(&before.hand)
+            && self.identity == before.identity
+            && self.driver == before.driver;
+        match (moved, stands) {
+            (true, _) => Urgency::AtOnce,
+            (false, true) => Urgency::Later,
+            (false, false) => Urgency::Soon,
+        }
     }
 
     /// The highest number among its clients: new clients are numbered from there.

@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// How the game on the board ended.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Verdict {
     end: Option<(GameEnd, Judge)>,
