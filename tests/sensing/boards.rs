@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use boardbridge::vocabulary::{Advice, ClientName, Command};
+use boardbridge::{
+    chess::game::uci,
+    vocabulary::{Advice, ClientName, Command},
+};
 use rig::program::Program;
 use shakmaty::{CastlingMode, Color, Square, fen::Fen, uci::UciMove};
 use simulators::{
@@ -15,7 +18,7 @@ use simulators::{
     pieces::{self, Order},
 };
 
-use crate::table::{Table, Wood};
+use crate::table::{Late, Table, Wood};
 
 /// Games of real players.
 const GAMES: &str = include_str!("../games/lichess-428.uci");
@@ -163,6 +166,47 @@ fn a_board_by_usb_is_told_its_charge_when_it_knows_it() {
     assert_eq!(table.snapshot().battery, Some(88));
     // A cable that is out for a moment is there at once; a radio would be left alone for nine seconds.
     assert_eq!(table.core.pause_between_links(), Duration::ZERO);
+}
+
+/// A hand slides a pawn, and either side is not given its turn for a while, at any moment: the squares in between are no rest.
+fn slides_on_a_busy_machine<W: Wood>(table: impl Fn(pieces::Settings) -> Table<W>) {
+    let style = Style {
+        slides: true,
+        ..Style::default()
+    };
+    let slide = |m| Order::Move(m, style);
+    for late in [Late::Board, Late::Daemon] {
+        for after in (0..1_500).step_by(20).map(Duration::from_millis) {
+            let mut table = table(person());
+            table.plays("e2e4 e7e5 g1f3 b8c6", true, tidily);
+            table.states(true);
+            let m = legal(&table, "a2a4");
+            table.wood.does(table.now, slide(uci(m)));
+            table.waits(after);
+            table.is_kept_waiting(late, Duration::from_millis(2_900));
+            table.told(m);
+        }
+    }
+}
+
+#[test]
+fn a_slide_is_one_move_on_a_dgt_board_though_the_machine_is_busy() {
+    slides_on_a_busy_machine(dgt);
+}
+
+#[test]
+fn a_slide_is_one_move_on_a_chessnut_board_though_the_machine_is_busy() {
+    slides_on_a_busy_machine(chessnut);
+}
+
+#[test]
+fn a_slide_is_one_move_on_a_chessnut_board_by_usb_though_the_machine_is_busy() {
+    slides_on_a_busy_machine(chessnut_by_usb);
+}
+
+#[test]
+fn a_slide_is_one_move_on_a_pegasus_though_the_machine_is_busy() {
+    slides_on_a_busy_machine(pegasus);
 }
 
 fn turned<W: Wood>(table: impl Fn(pieces::Settings) -> Table<W>) {

@@ -1,6 +1,9 @@
 //! A program, and a hand at a simulated board that senses its pieces, from the bytes to the program and back, on a virtual clock.
 
-use std::time::{Duration, Instant};
+use std::{
+    collections::VecDeque,
+    time::{Duration, Instant},
+};
 
 use boardbridge::{
     board::{core::Core, settings::BoardConfig},
@@ -171,6 +174,13 @@ impl Wood for UsbChessnut {
     }
 }
 
+/// Who is not given its turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Late {
+    Daemon,
+    Board,
+}
+
 /// See the module documentation.
 pub struct Table<W> {
     pub now: Instant,
@@ -186,6 +196,10 @@ pub struct Table<W> {
     /// What should not happen is no fault.
     excuses: bool,
     linked: bool,
+    /// One of the two is not given its turn until then, as on a busy machine.
+    late: Option<(Late, Instant)>,
+    /// What the daemon has sent to a board that is late.
+    unread: VecDeque<Outgoing>,
     /// When the daemon opens the link again.
     links_at: Option<Instant>,
     log: Vec<String>,
@@ -199,8 +213,15 @@ impl<W: Wood> Clocked for Table<W> {
     }
     fn carry(&mut self) {
         loop {
+            if self.is_late(Late::Daemon) {
+                return;
+            }
             if let Some(outgoing) = self.core.poll_transmit(self.now) {
                 self.note(format!("> {}", outgoing.bytes().escape_ascii()));
+                self.unread.push_back(outgoing);
+            } else if self.is_late(Late::Board) {
+                return;
+            } else if let Some(outgoing) = self.unread.pop_front() {
                 let reply = self.wood.takes(self.now, &outgoing);
                 if let Some(reply) = reply {
                     self.core.answered(self.now, outgoing.channel, reply);
@@ -232,12 +253,21 @@ impl<W: Wood> Clocked for Table<W> {
         }
     }
     fn deadline(&self) -> Option<Instant> {
-        let next = [self.core.deadline(), self.wood.next(), self.links_at];
+        let core = self.core.deadline().filter(|_| !self.is_late(Late::Daemon));
+        let wood = self.wood.next().filter(|_| !self.is_late(Late::Board));
+        let late = self.late.map(|(_, until)| until);
+        let next = [core, wood, self.links_at, late];
         next.into_iter().flatten().min()
     }
     fn timeout(&mut self, now: Instant) {
-        self.core.timeout(now);
-        self.wood.passes(now);
+        self.late.take_if(|(_, until)| *until <= now);
+        // Whoever was late finds its own times passed before it reads what came meanwhile.
+        if !self.is_late(Late::Daemon) {
+            self.core.timeout(now);
+        }
+        if !self.is_late(Late::Board) {
+            self.wood.passes(now);
+        }
     }
     fn story(&self) -> String {
         let from = self.log.len().saturating_sub(80);
@@ -265,6 +295,8 @@ impl<W: Wood> Table<W> {
             hears: true,
             excuses: false,
             linked: false,
+            late: None,
+            unread: VecDeque::new(),
             links_at: None,
             log: Vec::new(),
             faults: Vec::new(),
@@ -293,6 +325,7 @@ impl<W: Wood> Table<W> {
 
     pub fn unlink(&mut self) {
         self.linked = false;
+        self.unread.clear();
         self.wood.linked(self.now, false);
         self.core.link_down(self.now, "the test".to_owned());
     }
@@ -318,6 +351,15 @@ impl<W: Wood> Table<W> {
             "{what} does not come:\n{}",
             self.story()
         );
+    }
+
+    /// One of the two is not given its turn for this long.
+    pub fn is_kept_waiting(&mut self, who: Late, time: Duration) {
+        self.late = Some((who, self.now + time));
+    }
+
+    fn is_late(&self, who: Late) -> bool {
+        self.late.is_some_and(|(late, _)| late == who)
     }
 
     /// Lets time pass.

@@ -46,6 +46,8 @@ const GAP: Duration = Duration::from_millis(150);
 const GAP_ON_USB: Duration = Duration::from_millis(200);
 /// A board that has shown no pieces for this long is asked again to. It shows them ten times a second.
 const WATCH: Duration = Duration::from_secs(5);
+/// Pieces that are shown sooner after those before have waited on their way, and come together: the board leaves 100 ms between two.
+const WAITED: Duration = Duration::from_millis(10);
 /// A link without any pieces for this long is opened again: a link left behind by another process never shows any.
 const SILENCE: Duration = Duration::from_secs(30);
 /// A board that has not said what it is within this time is asked again (chosen: an answer takes less than 0.1 s).
@@ -104,6 +106,10 @@ pub struct Chessnut {
     answers: Joined,
     /// The board has shown its pieces on this link.
     shows: bool,
+    /// When it last did.
+    shown_at: Option<Instant>,
+    /// When it was first to show them again.
+    looks: Option<Instant>,
     lit: Bitboard,
     /// When to ask again for the pieces.
     look_at: Option<Instant>,
@@ -133,6 +139,8 @@ impl Chessnut {
             positions: Joined::new(codec::begins_position),
             answers: Joined::new(codec::begins_answer),
             shows: false,
+            shown_at: None,
+            looks: None,
             lit: Bitboard::EMPTY,
             look_at: None,
             silent_at: None,
@@ -220,6 +228,7 @@ impl Chessnut {
                 if !std::mem::replace(&mut self.shows, true) {
                     self.answers();
                 }
+                let before = self.shown_at.replace(now);
                 let drive = self.drive.as_mut();
                 match drive.map(|drive| drive.shown(now, &board)) {
                     Some(Progress::Arrived) => self.drive = None,
@@ -231,6 +240,14 @@ impl Chessnut {
                 if !waits && !stops {
                     self.stops_until = None;
                     self.said.push_back(Said::Pieces(board));
+                    // Those before were shown after the question, and nothing waited between them and these.
+                    let looks = self.looks.filter(|since| {
+                        before.is_some_and(|at| *since <= at && at + WAITED <= now)
+                    });
+                    if looks.is_some() {
+                        self.looks = None;
+                        self.said.push_back(Said::Looked);
+                    }
                 }
             }
             Message::IsMove => {
@@ -363,6 +380,12 @@ impl Wire for Chessnut {
             self.outbox.deadline(),
         ];
         waits.into_iter().flatten().min()
+    }
+
+    /// It shows its pieces all the time, changed or not.
+    fn look(&mut self, now: Instant) -> bool {
+        self.looks.get_or_insert(now);
+        true
     }
 
     fn light(&mut self, _now: Instant, squares: Bitboard) {

@@ -3,7 +3,7 @@
 //! Source: the maker's header file, see `PROTOCOL.md`. What shaped this driver:
 //!
 //! - The board scans its squares four times a second and reports each change as it finds it: a moved piece may stand on its new square
-//!   before it has left the old one. So the changes are followed, and the whole position is asked for when they have ended.
+//!   before it has left the old one. So the changes are followed, and the whole position is asked for when they seem to have ended.
 //! - By Bluetooth it scans at half that speed, and runs on a battery.
 //! - Its input buffer has ten bytes, and it answers most questions: one at a time, with a pause between.
 
@@ -52,8 +52,8 @@ pub const BAUD: u32 = 9600;
 const GAP: Duration = Duration::from_millis(100);
 /// The same before a message for the clock: it is longer than the buffer, and the answer to a position takes 0.1 s.
 const CLOCK_GAP: Duration = Duration::from_millis(200);
-/// After the last change the position is asked for: one scan of the board (document: 200 to 250 ms).
-const REST: Duration = Duration::from_millis(250);
+/// How long a scan of the board takes (document: 200 to 250 ms). After garbage the position is asked for then.
+const SCAN: Duration = Duration::from_millis(250);
 /// How many times as long a scan takes by Bluetooth (document: half the speed).
 pub(super) const RADIO_SCANS: u32 = 2;
 /// How often a board by Bluetooth is asked for its battery, which lasts for hours.
@@ -62,6 +62,8 @@ const BATTERY: Duration = Duration::from_mins(5);
 const WATCH: Duration = Duration::from_secs(2);
 /// A board that has not answered for this long is reported silent. It answers within 0.1 s.
 const SILENCE: Duration = Duration::from_secs(4);
+/// A question for the position that is not answered by then was lost. It is answered within 0.1 s.
+const LOST: Duration = Duration::from_secs(1);
 /// What the player is told of a clock that cannot be set.
 const WRONG_MODE: &str = "the clock cannot show the times of the game: set it to mode 23 (a DGT 3000: mode 25), or read them on the page";
 /// What the player is told of a clock that answers the times by an error.
@@ -88,8 +90,11 @@ pub struct Dgt {
     doubtful: Option<Board>,
     /// When to ask for the position.
     look_at: Option<Instant>,
-    /// Something has changed since the position was last asked for.
-    moves: bool,
+    /// How often the position was asked for without an answer, and when last.
+    unanswered: u32,
+    asked_at: Option<Instant>,
+    /// So many of the answers are to come until that to [`Wire::look`].
+    looks: Option<u32>,
     /// When to ask for the battery.
     battery_at: Option<Instant>,
     /// When the board is silent unless it says something.
@@ -123,7 +128,9 @@ impl Dgt {
             board: None,
             doubtful: None,
             look_at: None,
-            moves: false,
+            unanswered: 0,
+            asked_at: None,
+            looks: None,
             battery_at: None,
             silent_at: None,
             version: None,
@@ -134,16 +141,25 @@ impl Dgt {
     }
 
     /// How long a scan of the board takes.
-    fn rest(&self) -> Duration {
+    fn scan(&self) -> Duration {
         if self.by_radio {
-            REST * RADIO_SCANS
+            SCAN * RADIO_SCANS
         } else {
-            REST
+            SCAN
         }
     }
 
     fn ask(&mut self, now: Instant, ask: Ask) {
         self.send(now, vec![ask as u8]);
+    }
+
+    fn ask_position(&mut self, now: Instant) {
+        if self.asked_at.is_some_and(|at| at + LOST <= now) {
+            self.unanswered = 0;
+        }
+        self.asked_at = Some(now);
+        self.unanswered = self.unanswered.saturating_add(1);
+        self.ask(now, Ask::Position);
     }
 
     fn send(&mut self, now: Instant, bytes: Vec<u8>) {
@@ -159,7 +175,7 @@ impl Dgt {
                 if first {
                     self.ask(now, Ask::Updates);
                     self.ask(now, Ask::Serial);
-                    self.ask(now, Ask::Position);
+                    self.ask_position(now);
                     self.battery_at = self.by_radio.then_some(now);
                 }
             }
@@ -171,8 +187,7 @@ impl Dgt {
                 self.positioned(now, board);
             }
             Message::Change(square, piece) => {
-                self.look_at = Some(now + self.rest());
-                self.moves = true;
+                self.look_at = Some(now + WATCH);
                 if let Some(mut board) = self.board.clone() {
                     match piece {
                         Some(piece) => board.set_piece_at(square, piece),
@@ -203,15 +218,21 @@ impl Dgt {
 
     /// A position came. One that differs from the changes is believed when it comes twice: messages have no checksum.
     fn positioned(&mut self, now: Instant, board: Board) {
+        self.unanswered = self.unanswered.saturating_sub(1);
+        self.looks = self.looks.map(|answers| answers.saturating_sub(1));
         if self.board.as_ref() == Some(&board) || self.doubtful.as_ref() == Some(&board) {
             self.doubtful = None;
             self.show(board);
+            if self.looks.take_if(|answers| *answers == 0).is_some() {
+                self.said.push_back(Said::Looked);
+            }
         } else {
             if self.board.is_some() {
                 // It did not tell of a change: it may have been switched off and on.
                 self.ask(now, Ask::Updates);
             }
-            self.ask(now, Ask::Position);
+            self.ask_position(now);
+            self.looks = self.looks.map(|_| self.unanswered);
             self.doubtful = Some(board);
         }
     }
@@ -264,9 +285,8 @@ impl Dgt {
                 },
                 Frame::Garbage(bytes) => {
                     // A change may have been among them.
-                    let rest = now + self.rest();
-                    self.look_at = self.look_at.map(|at| at.min(rest));
-                    self.moves = true;
+                    let scanned = now + self.scan();
+                    self.look_at = self.look_at.map(|at| at.min(scanned));
                     self.unreadable(&bytes);
                 }
             }
@@ -321,13 +341,17 @@ impl Wire for Dgt {
             if self.version.is_none() {
                 self.ask(now, Ask::Version);
             } else {
-                if !std::mem::take(&mut self.moves) {
-                    // At rest: a board that was switched off and on meanwhile sends no changes.
-                    self.ask(now, Ask::Updates);
-                }
-                self.ask(now, Ask::Position);
+                // A board that was switched off and on meanwhile sends no changes.
+                self.ask(now, Ask::Updates);
+                self.ask_position(now);
             }
         }
+    }
+
+    fn look(&mut self, now: Instant) -> bool {
+        self.ask_position(now);
+        self.looks.get_or_insert(self.unanswered);
+        true
     }
 
     fn begins(&mut self, now: Instant) {

@@ -111,6 +111,8 @@ pub struct Pegasus {
     look_at: Option<Instant>,
     /// When they were last asked for.
     asked_at: Option<Instant>,
+    /// They are to be shown for [`Wire::look`], and whether the question for that has left.
+    looks: Option<bool>,
     /// When to ask for the charge.
     charge_at: Option<Instant>,
     /// When the board is silent unless it says something.
@@ -141,6 +143,7 @@ impl Pegasus {
             dark: false,
             look_at: None,
             asked_at: None,
+            looks: None,
             charge_at: None,
             silent_at: None,
             dead_at: None,
@@ -203,6 +206,9 @@ impl Pegasus {
                 }
                 self.answer();
                 self.show(squares);
+                if self.looks.take_if(|asked| *asked).is_some() {
+                    self.said.push_back(Said::Looked);
+                }
             }
             Message::Change(square, full) => {
                 self.changed_at = Some(now);
@@ -268,7 +274,7 @@ impl Pegasus {
         self.said.push_back(Said::Squares(squares));
     }
 
-    fn look(&mut self, now: Instant) {
+    fn ask_squares(&mut self, now: Instant) {
         self.look_at = Some(now + WATCH);
         self.asked_at = Some(now);
         self.outbox.retract(Purpose::Look);
@@ -337,6 +343,7 @@ impl Wire for Pegasus {
                 self.look_at = Some(now + WATCH);
                 self.asked_at = Some(now);
             }
+            Some(Settled::Done(Purpose::Look)) => self.looks = self.looks.map(|_| true),
             _ => {}
         }
     }
@@ -356,7 +363,7 @@ impl Wire for Pegasus {
             );
         }
         if self.look_at.is_some_and(|at| at <= now) {
-            self.look(now);
+            self.ask_squares(now);
         }
         if self.charge_at.is_some_and(|at| at <= now) {
             self.charge_at = Some(now + CHARGE);
@@ -374,6 +381,15 @@ impl Wire for Pegasus {
             self.outbox.deadline(),
         ];
         waits.into_iter().flatten().min()
+    }
+
+    fn look(&mut self, now: Instant) -> bool {
+        let greeted = self.look_at.is_some();
+        if greeted {
+            self.looks.get_or_insert(false);
+            self.ask_squares(now);
+        }
+        greeted
     }
 
     fn light(&mut self, _now: Instant, squares: Bitboard) {

@@ -37,12 +37,16 @@ const PUT_BACK_WAIT: Duration = Duration::from_secs(5);
 /// In a set-up the board moves no piece before the hand has touched none for this long (chosen): the hand that clears the board or helps
 /// is slower than one that makes a move.
 const SET_UP_REST: Duration = Duration::from_secs(2);
+/// A board that has not [shown its pieces again](Wire::look) after this long is asked once more. It answers within 0.6 s.
+const LOOK_WAIT: Duration = Duration::from_secs(1);
 
 /// A board that senses which piece stands where, or which squares are occupied. Its own part is the [`Wire`].
 pub struct Sensor<W> {
     wire: W,
     eyes: Eyes,
     turn: Turn,
+    /// The board was asked whether the pieces rest.
+    looks: Option<Look>,
     /// The board answers on this link.
     answers: bool,
     /// [`Driver::learn`] was called and not answered.
@@ -61,6 +65,15 @@ pub struct Sensor<W> {
     /// What the board was last told to show on this link.
     display: Option<Display>,
     events: VecDeque<DriverEvent>,
+}
+
+/// A board is asked to show its pieces again.
+#[derive(Clone, Copy, Debug)]
+struct Look {
+    /// When it was first asked.
+    since: Instant,
+    /// When it is asked again.
+    again: Instant,
 }
 
 /// What a board shows the player.
@@ -103,6 +116,7 @@ impl<W: Wire> Sensor<W> {
             wire,
             eyes,
             turn: Turn::new(orientation),
+            looks: None,
             answers: false,
             asked: false,
             put_up: None,
@@ -153,6 +167,11 @@ impl<W: Wire> Sensor<W> {
                         self.events.push_back(DriverEvent::Stuck);
                     }
                 }
+                Said::Looked => {
+                    if let Some(look) = self.looks.take() {
+                        self.eyes.timeout(look.since);
+                    }
+                }
                 Said::Key => self.key(),
                 Said::BackKey => self.events.push_back(DriverEvent::AsksTakeBack),
                 Said::Event(event) => {
@@ -172,6 +191,22 @@ impl<W: Wire> Sensor<W> {
                 self.drive(now);
             }
             self.show(now);
+        }
+    }
+
+    /// Lets the times of the eyes pass once the board has shown that nothing has happened meanwhile. On a busy machine, or a bad link, bytes
+    /// come late and together: that none has come yet proves nothing.
+    fn look(&mut self, now: Instant) {
+        let due = self.eyes.deadline().is_some_and(|at| at <= now);
+        if !due || self.looks.is_some_and(|look| now < look.again) {
+            return;
+        }
+        if self.wire.look(now) {
+            let since = self.looks.map_or(now, |look| look.since);
+            let again = now + LOOK_WAIT;
+            self.looks = Some(Look { since, again });
+        } else {
+            self.eyes.timeout(now);
         }
     }
 
@@ -433,6 +468,7 @@ impl<W: Wire> Driver for Sensor<W> {
         self.eyes.link_down();
         self.answers = false;
         self.asked = false;
+        self.looks = None;
         self.put_up = None;
         self.motor.stops();
         self.rested_at = None;
@@ -452,7 +488,7 @@ impl<W: Wire> Driver for Sensor<W> {
 
     fn timeout(&mut self, now: Instant) {
         self.wire.timeout(now);
-        self.eyes.timeout(now);
+        self.look(now);
         self.work(now);
     }
 
@@ -460,9 +496,11 @@ impl<W: Wire> Driver for Sensor<W> {
         let put_up = self.put_up.as_ref().map(|(_, at)| *at);
         let put_back = self.put_back.as_ref().map(|(_, at)| *at);
         let put_back = put_back.filter(|_| self.answers && self.motor.wanted().is_none());
+        let again = self.looks.map(|look| look.again);
+        let eyes = self.eyes.deadline();
         let waits = [
             self.wire.deadline(),
-            self.eyes.deadline(),
+            eyes.map(|at| again.map_or(at, |again| at.max(again))),
             put_up,
             put_back,
             self.rested_at,

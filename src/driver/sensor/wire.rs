@@ -25,6 +25,8 @@ pub enum Said {
     Key,
     /// Its key to take a move back was pressed.
     BackKey,
+    /// All that the board had sensed when it was asked to [look](Wire::look) has been said.
+    Looked,
     /// The pieces are not on their way to where they were [to stand](Wire::drive), and are not there.
     Stuck,
     /// Something that needs no interpretation: the battery, silence, garbage.
@@ -100,6 +102,13 @@ pub trait Wire: Send {
 
     /// When [`Self::timeout`] or [`Self::poll_transmit`] is to be called next.
     fn deadline(&self) -> Option<Instant>;
+
+    /// The pieces seem to rest: for all that is known, the board has sensed nothing for a while. What it has sent since may still be on its
+    /// way, so it is to show that it senses the same now, or [something else](Said::Looked) first. Called again if the answer does not come.
+    /// `false`: that cannot be asked of it, and silence is rest.
+    fn look(&mut self, _now: Instant) -> bool {
+        false
+    }
 
     /// These squares are to be lit, and no others. Called when that changes, and after the board [answers](Said::Answers); after
     /// the move that they belong to was [shown](Self::show).

@@ -31,6 +31,8 @@ const MAX_SEEN: usize = 64;
 struct Picture {
     board: Board,
     since: Instant,
+    /// It has settled.
+    rests: bool,
 }
 
 /// Evaluates what a board that senses pieces reports.
@@ -115,26 +117,28 @@ impl Pieces {
         self.follower.link_down();
     }
 
-    /// Takes a picture of the pieces; the board may send them as often as it likes.
+    /// Takes a picture of the pieces; the board may send them as often as it likes. Of the picture before, [`Self::timeout`] has said whether
+    /// it has settled: this one may have waited to be read.
     pub fn sense(&mut self, now: Instant, board: &Board) {
-        self.timeout(now);
         if self.picture() != Some(board) {
             self.left = self.left.take().filter(|left| left == board);
             self.see(board);
             self.picture = Some(Picture {
                 board: board.clone(),
                 since: now,
+                rests: false,
             });
             self.due = Some(now + self.settle);
             self.mind_answer(self.seen.len());
         }
     }
 
-    /// The time given by [`Self::deadline`] has come.
+    /// The time given by [`Self::deadline`] has come, and nothing was sensed before it that has not been taken.
     pub fn timeout(&mut self, now: Instant) {
         if self.due.take_if(|due| *due <= now).is_some()
-            && let Some(picture) = self.picture.take()
+            && let Some(mut picture) = self.picture.take()
         {
+            picture.rests = true;
             self.due = self.weigh(now, &picture);
             self.picture = Some(picture);
         }
@@ -307,9 +311,17 @@ impl Pieces {
                 break;
             }
         }
-        let settled = self.picture.as_ref().map(|p| p.since + self.settle);
-        self.due = settled.map(|at| at.max(now));
-        self.timeout(now);
+        let settled = |picture: &Picture| {
+            if picture.rests {
+                now
+            } else {
+                picture.since + self.settle
+            }
+        };
+        self.due = self.picture.as_ref().map(settled);
+        if self.picture.as_ref().is_some_and(|picture| picture.rests) {
+            self.timeout(now);
+        }
     }
 
     /// Interprets a settled picture. Returns when to do so again if nothing changes.
