@@ -246,3 +246,29 @@ fn a_command_is_dated_by_the_clock_of_the_daemon_that_judges_it() {
     let until = humantime::parse_rfc3339(value["expires"].as_str().unwrap()).unwrap();
     assert!(until > at + year);
 }
+
+#[test]
+fn a_new_game_that_begins_as_the_one_before_is_not_told_as_take_backs() {
+    let now = Instant::now();
+    let mut remote = remote();
+    let of_game = |plies: usize, since: &str| {
+        let mut state: Value = serde_json::from_slice(&state(1, plies)).unwrap();
+        state["peer"]["since"] = since.into();
+        state
+    };
+    let before = of_game(4, "2026-01-01T10:00:00.000000001Z");
+    remote
+        .state(now, before.to_string().as_bytes(), true)
+        .unwrap();
+    // The state without a move was lost, or overtaken.
+    let mut after = of_game(1, "2026-01-01T11:00:00.000000001Z");
+    after["sequence"] = 20.into();
+    after["revision"] = 20.into();
+    let news = remote
+        .state(now, after.to_string().as_bytes(), true)
+        .unwrap()
+        .unwrap();
+    assert!(matches!(news.events[0], Event::NewGame { .. }));
+    assert_eq!(moved(&news), [1]);
+    assert_eq!(news.events.len(), 2);
+}

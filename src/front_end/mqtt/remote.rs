@@ -481,7 +481,7 @@ impl Remote {
                 )
             };
             events.retain(|event| !of_game(event));
-            events.extend(between(&self.shown.game, shown));
+            events.extend(between(&self.shown, shown));
         }
         events
     }
@@ -497,11 +497,13 @@ impl Standing {
     }
 }
 
-/// What has happened between one game and the state after it.
-fn between(before: &Game, after: &Snapshot) -> Vec<Event> {
-    let game = &*after.game;
+/// What has happened between one state and a later one. Two games may begin with the same moves: `since` tells them apart.
+fn between(before: &Snapshot, after: &Snapshot) -> Vec<Event> {
+    let is_known = before.since.is_some() && after.since.is_some();
+    let is_another = is_known && before.since != after.since && before.game != after.game;
+    let (before, game) = (&*before.game, &*after.game);
     let mut events = Vec::new();
-    let common = match before.common_plies(game) {
+    let common = match before.common_plies(game).filter(|_| !is_another) {
         Some(common) if common > 0 || before.is_empty() || game.is_empty() => common,
         _ => {
             events.push(Event::NewGame { by: By::HandUnseen });
