@@ -226,7 +226,7 @@ impl Commands {
             *label = ClientName::Other(name.into());
             self.lists(client, label.clone(), board);
         }
-        let leaves = matches!(command, Command::Release { .. } | Command::Lost { .. });
+        let leaves = command.leaves();
         give(&here, command)?;
         if leaves {
             self.guests.leaves(&guest, board);
