@@ -345,6 +345,12 @@ impl Subscription {
         self.catch_up(board).1
     }
 
+    /// The current state of a board, if anything has happened since it was last looked at or its publications were taken.
+    pub fn changed(&mut self, board: &BoardHandle) -> Option<Arc<Snapshot>> {
+        let (has_changed, state) = self.catch_up(board);
+        has_changed.then_some(state)
+    }
+
     /// The same, and whether anything has happened since it was last seen.
     fn catch_up(&mut self, board: &BoardHandle) -> (bool, Arc<Snapshot>) {
         let latest = board.publisher.latest();

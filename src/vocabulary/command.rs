@@ -122,49 +122,45 @@ pub enum Command {
     },
 }
 
-impl Command {
-    /// Who gives it, unless it concerns every client.
-    pub fn client(&self) -> Option<ClientId> {
-        match *self {
-            Self::Target { client, .. }
-            | Self::Await { client, .. }
-            | Self::Analyse { client }
-            | Self::Answered { client, .. }
-            | Self::Refuse { client, .. }
-            | Self::NewGame { client }
-            | Self::Ready { client }
-            | Self::Promotion { client, .. }
-            | Self::Clocks { client, .. }
-            | Self::Away { client, .. }
-            | Self::Yield { client }
-            | Self::Ended { client, .. }
-            | Self::Release { client }
-            | Self::Lost { client } => Some(client),
-            Self::PutOut => None,
+/// The client in a command that is borrowed, for reading or for writing.
+macro_rules! client_of {
+    ($command:expr) => {
+        match $command {
+            Command::Target { client, .. }
+            | Command::Await { client, .. }
+            | Command::Analyse { client }
+            | Command::Answered { client, .. }
+            | Command::Refuse { client, .. }
+            | Command::NewGame { client }
+            | Command::Ready { client }
+            | Command::Promotion { client, .. }
+            | Command::Clocks { client, .. }
+            | Command::Away { client, .. }
+            | Command::Yield { client }
+            | Command::Ended { client, .. }
+            | Command::Release { client }
+            | Command::Lost { client } => Some(client),
+            Command::PutOut => None,
         }
-    }
+    };
 }
 
 impl Command {
+    /// Who gives it, unless it concerns every client.
+    pub fn client(&self) -> Option<ClientId> {
+        client_of!(self).copied()
+    }
+
+    /// Whether the client leaves the board by it.
+    pub fn leaves(&self) -> bool {
+        matches!(self, Self::Release { .. } | Self::Lost { .. })
+    }
+
     /// The same command of a client that has another number here.
     #[must_use]
     pub fn of(mut self, other: ClientId) -> Self {
-        match &mut self {
-            Self::Target { client, .. }
-            | Self::Await { client, .. }
-            | Self::Analyse { client }
-            | Self::Answered { client, .. }
-            | Self::Refuse { client, .. }
-            | Self::NewGame { client }
-            | Self::Ready { client }
-            | Self::Promotion { client, .. }
-            | Self::Clocks { client, .. }
-            | Self::Away { client, .. }
-            | Self::Yield { client }
-            | Self::Ended { client, .. }
-            | Self::Release { client }
-            | Self::Lost { client } => *client = other,
-            Self::PutOut => {}
+        if let Some(client) = client_of!(&mut self) {
+            *client = other;
         }
         self
     }

@@ -1,6 +1,6 @@
 //! Programs at one daemon play on boards of another, over a real broker.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::collections::BTreeMap;
 
 use boardbridge::{
     chess::game::{Game, uci},
@@ -8,7 +8,6 @@ use boardbridge::{
 };
 use serde_json::Value;
 use simulators::run::Kind;
-use tokio::time::sleep;
 
 use crate::{
     mosquitto::{Mosquitto, Voice},
@@ -82,12 +81,11 @@ async fn a_program_plays_a_whole_game_on_a_board_of_another_daemon() {
     let plies = game.len() - 1 + game.len() % 2;
     far.until("far", |state| state.game.len() >= plies).await;
     // Every move once, with numbers without a gap.
-    sleep(Duration::from_millis(200)).await;
-    let said: Vec<Value> = voice
-        .all()
-        .iter()
-        .map(|said| serde_json::from_slice(&said.payload).unwrap())
-        .collect();
+    let mut said: Vec<Value> = Vec::new();
+    let is_last = |said: &Value| said["event"] == "moved" && said["ply"] == plies;
+    while !said.last().is_some_and(is_last) {
+        said.push(voice.next().await);
+    }
     let numbers: Vec<u64> = said
         .iter()
         .map(|said| said["sequence"].as_u64().unwrap())
@@ -118,7 +116,7 @@ async fn over_a_broker_that_dies(persists: bool) {
     plays(&near, &mut gui, &mut hand, &game, async |ply| {
         if ply % 8 == 4 {
             broker.kill();
-            sleep(Duration::from_millis(50)).await;
+            far.until("far", |state| !state.link.is_open()).await;
             broker.again().await;
             *counts.entry("killed").or_insert(0) += 1;
         }

@@ -179,6 +179,13 @@ impl Voice {
         heard.unwrap_or_else(|_| panic!("nothing fitting under {topic}, but {others:?}"))
     }
 
+    /// The next message.
+    pub async fn next(&mut self) -> Value {
+        let heard = timeout(PATIENCE, self.heard.recv()).await;
+        let publish = heard.expect("a message").unwrap();
+        serde_json::from_slice(&publish.payload).unwrap()
+    }
+
     /// All that has been heard until now.
     pub fn all(&mut self) -> Vec<Publish> {
         std::iter::from_fn(|| self.heard.try_recv().ok()).collect()

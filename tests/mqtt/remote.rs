@@ -207,10 +207,31 @@ fn what_a_client_has_stated_is_said_again_when_it_was_lost() {
     // The other daemon has started again, and knows nothing.
     remote.state(later, &state(2, 1), true).unwrap();
     assert_eq!(remote.again(later, at).len(), 3);
-    // One that has left says nothing any more.
-    remote
-        .command(later, at, &Command::Release { client })
-        .unwrap();
+}
+
+#[test]
+fn a_client_that_leaves_while_its_board_is_out_of_reach_is_not_listed_there_for_ever() {
+    let (now, at) = (Instant::now(), SystemTime::now());
+    let client = ClientId(7);
+    let mut remote = remote();
+    remote.online(now, at, &online(1, true), true);
+    remote.state(now, &state(1, 0), true).unwrap();
+    remote.command(now, at, &target(1)).unwrap();
+    remote.unreached("no broker");
+    assert!(remote.command(now, at, &Command::Lost { client }).is_none());
+    let news = remote.online(now, at, &online(1, true), true);
+    assert!(news.is_some());
+    let again = remote.again(now, at);
+    assert_eq!(again.len(), 1, "what it stated before is over");
+    let (first, lost) = said(&again[0].payload);
+    assert!(lost["lost"].is_object(), "{lost}");
+    assert!(remote.again(now, at).is_empty(), "once is enough for now");
+    // It was lost on its way, or the board had no room for it.
+    assert!(remote.answered(&Answer::to(&first, Err("try again".to_owned()))));
+    let later = now + ANSWER_WAIT;
+    let again = remote.again(later, at);
+    let (second, _) = said(&again[0].payload);
+    assert!(remote.answered(&Answer::to(&second, Ok(()))));
     assert!(remote.again(later + 2 * ANSWER_WAIT, at).is_empty());
 }
 

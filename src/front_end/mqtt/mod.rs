@@ -7,12 +7,14 @@
 //! | what | where |
 //! |---|---|
 //! | what is said, and where | `topics`, `messages`, `orders` (commands), `state` (a board as JSON) |
-//! | our boards | `outward` (what happens on them), `guests` (who plays on them from elsewhere), `senders` (who may say how much), `home_assistant` |
+//! | our boards | `outward` (what happens on them), `commands` (what is said to them), `guests` (who plays on them from elsewhere), `senders` (who may say how much), `complaints`, `home_assistant` |
 //! | boards of others | `remote` |
 //! | what waits for the broker | `outbox` |
 //! | the way | `broker` (the connection), `server` (the task), `hub` (how the daemon's parts find it) |
 
 pub mod broker;
+pub mod commands;
+pub mod complaints;
 pub mod guests;
 pub mod home_assistant;
 pub mod hub;

@@ -69,6 +69,8 @@ enum Presence {
 struct Unanswered {
     id: String,
     client: Option<ClientId>,
+    /// Whether the client leaves by it.
+    leaves: bool,
     since: Instant,
 }
 
@@ -274,9 +276,17 @@ impl Remote {
         let Some(at) = self.unanswered.iter().position(|one| one.id == answer.id) else {
             return false;
         };
-        self.unanswered.remove(at);
+        let answered = self.unanswered.remove(at);
         if let Some(error) = &answer.error {
             self.refusals.push(error.chars().take(200).collect());
+        } else if let Some(Unanswered {
+            client: Some(client),
+            leaves: true,
+            ..
+        }) = answered
+            && self.standing.get(&client).is_some_and(Standing::leaves)
+        {
+            self.standing.remove(&client);
         }
         true
     }
@@ -306,7 +316,8 @@ impl Remote {
         });
         for (client, standing) in &self.standing {
             let number = standing.number();
-            let known = number.is_none_or(|number| self.shown.place(*client, number).is_some());
+            let known = number.is_none_or(|number| self.shown.place(*client, number).is_some())
+                && !standing.leaves();
             if !known && standing.said.is_none_or(late) && !again.contains(client) {
                 again.push(*client);
             }
@@ -339,9 +350,9 @@ impl Remote {
 
     fn note(&mut self, client: ClientId, command: &Command) {
         match command {
+            // Nothing else counts any more; it is said until the other daemon has answered it.
             Command::Release { .. } | Command::Lost { .. } => {
                 self.standing.remove(&client);
-                return;
             }
             Command::Ready { .. } => return,
             _ => {}
@@ -362,7 +373,9 @@ impl Remote {
                     | Command::Ended { .. }
                     | Command::Yield { .. }
             );
-            discriminant(before) == kind
+            let has_left = matches!(before, Command::Release { .. } | Command::Lost { .. });
+            has_left
+                || discriminant(before) == kind
                 || matches!(command, Command::Target { .. }) && of_target
                 || matches!(command, Command::Await { .. })
                     && matches!(before, Command::Analyse { .. } | Command::Yield { .. })
@@ -377,7 +390,7 @@ impl Remote {
         let Ours { daemon, epoch } = &self.ours;
         let id = format!("{epoch}-{}-{}", self.name, self.counted);
         if let Some(client) = command.client()
-            && matches!(command, Command::Target { .. })
+            && (matches!(command, Command::Target { .. }) || command.leaves())
             && let Some(standing) = self.standing.get_mut(&client)
         {
             standing.said = Some(now);
@@ -385,6 +398,7 @@ impl Remote {
         self.unanswered.push_back(Unanswered {
             id: id.clone(),
             client: command.client(),
+            leaves: command.leaves(),
             since: now,
         });
         if self.unanswered.len() > MAX_UNANSWERED {
@@ -488,6 +502,11 @@ impl Remote {
 }
 
 impl Standing {
+    /// Whether the client has left, and the other daemon may not know it.
+    fn leaves(&self) -> bool {
+        self.commands.iter().any(Command::leaves)
+    }
+
     /// The number of the target stated last.
     fn number(&self) -> Option<u64> {
         self.commands.iter().find_map(|command| match command {

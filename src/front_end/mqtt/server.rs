@@ -10,7 +10,6 @@ use std::{
 use bytes::Bytes;
 use tokio::{
     sync::mpsc,
-    task::JoinSet,
     time::{interval_at, sleep, timeout},
 };
 use tokio_util::sync::CancellationToken;
@@ -18,28 +17,24 @@ use tracing::{debug, info, warn};
 
 use super::{
     broker::{Broker, Connection, Heard},
-    guests::{Guest, Guests, Told},
+    commands::{Commands, give},
+    complaints::Complaints,
+    guests::Told,
     home_assistant,
     hub::{Hub, Said, Wanted},
-    messages::{Answer, Envelope, HEARTBEAT, MAX_COMMAND, MAX_ID, Online},
-    orders::{self, Order},
+    messages::{Answer, HEARTBEAT, Online},
     outbox::{Message, Outbox},
     outward::Outward,
     remote::{News as RemoteNews, Ours, Remote},
-    senders::{Senders, Verdict},
     settings::{DaemonName, MqttConfig},
     topics::{About, Part, Topic},
 };
 use crate::{
-    bus::{
-        BoardHandle, Bus, News, Publication,
-        clients::{Client, ClientKind, Presence},
-    },
-    front_end::buttons,
+    bus::{BoardHandle, Bus, News, Publication},
     state::Shelf,
     system::{clock, sleep::sleep_until_some},
     text::lines::printable,
-    vocabulary::{BoardName, ClientId, ClientName, Command, Event},
+    vocabulary::{BoardName, ClientId, Command, Event},
 };
 
 /// How often boards elsewhere are looked after: commands without an answer, daemons that are silent.
@@ -48,14 +43,8 @@ const TICK: Duration = Duration::from_secs(5);
 const FAREWELL_WAIT: Duration = Duration::from_secs(1);
 /// Filters in one request to the broker.
 const FILTERS: usize = 256;
-/// Buttons that wait for an opponent at once.
-const MAX_BUTTONS: usize = 16;
 /// After this long without a password, say, everything is tried again.
 const AGAIN: Duration = Duration::from_secs(30);
-/// The least time between two complaints about the same sender.
-const COMPLAINTS: Duration = Duration::from_mins(1);
-/// Senders that are complained about at once.
-const MAX_COMPLAINTS: usize = 256;
 /// The least time between two corrections of what the broker says of us.
 const CORRECTIONS: Duration = Duration::from_secs(5);
 /// Home Assistant has announced that it has started; it takes a moment to listen.
@@ -131,12 +120,9 @@ struct Server<'a> {
     epoch: u64,
     outbox: Outbox,
     outward: Outward,
-    guests: Guests,
-    presences: BTreeMap<ClientId, Presence>,
-    senders: Senders,
+    commands: Commands,
     remotes: BTreeMap<BoardName, (Remote, Wanted)>,
-    buttons: JoinSet<Option<Message>>,
-    complaints: BTreeMap<String, Instant>,
+    complaints: Complaints,
     corrected: Option<Instant>,
     /// Why the broker is not reached; `None` while it is.
     unreached: Option<String>,
@@ -151,15 +137,12 @@ impl<'a> Server<'a> {
         Self {
             house,
             outward: Outward::new(daemon.clone(), epoch),
+            commands: Commands::new(daemon.clone(), house.bus.clone(), house.number.clone()),
             daemon,
             epoch,
             outbox: Outbox::default(),
-            guests: Guests::default(),
-            presences: BTreeMap::new(),
-            senders: Senders::default(),
             remotes: BTreeMap::new(),
-            buttons: JoinSet::new(),
-            complaints: BTreeMap::new(),
+            complaints: Complaints::default(),
             corrected: None,
             unreached: Some("it has not been reached yet".to_owned()),
             filters: Vec::new(),
@@ -209,8 +192,8 @@ impl<'a> Server<'a> {
                 }
                 () = changes.next() => self.boards(),
                 () = pairings.next() => self.states(),
-                Some(pressed) = self.buttons.join_next() => {
-                    if let Ok(Some(message)) = pressed {
+                Some(pressed) = self.commands.pressed() => {
+                    if let Some(message) = pressed {
                         self.put(message);
                     }
                 }
@@ -232,7 +215,7 @@ impl<'a> Server<'a> {
             let news = remote.unreached("the connection to the broker is switched off");
             publish(wanted, news);
         }
-        let lost = self.guests.all_lost();
+        let lost = self.commands.all_lost();
         self.tell(lost);
         self.put(online(&self.daemon, false, self.epoch));
         let said = async {
@@ -323,8 +306,8 @@ impl<'a> Server<'a> {
     /// Says how every board stands.
     fn states(&mut self) {
         for board in self.own() {
-            let guests = &self.guests;
-            let guest = |client| guests.guest(client);
+            let commands = &self.commands;
+            let guest = |client| commands.guest(client);
             let state = self
                 .outward
                 .state(&self.house.bus, &board, &board.state(), guest);
@@ -337,8 +320,8 @@ impl<'a> Server<'a> {
         let Some(board) = publication.board().and_then(|name| self.own_board(name)) else {
             return;
         };
-        let guests = &self.guests;
-        let guest = |client| guests.guest(client);
+        let commands = &self.commands;
+        let guest = |client| commands.guest(client);
         let mut messages = self
             .outward
             .published(&self.house.bus, &board, publication, guest);
@@ -413,8 +396,7 @@ impl<'a> Server<'a> {
                 "the broker is away or slow: {dropped} events were not told there; the boards' states will be"
             );
         }
-        self.complaints
-            .retain(|_, since| now.saturating_duration_since(*since) < COMPLAINTS);
+        self.complaints.tick(now);
     }
 
     fn heard(&mut self, heard: Heard) {
@@ -488,8 +470,13 @@ impl<'a> Server<'a> {
         match about {
             About::Online => self.online(&daemon, payload, live),
             About::Answers if ours => self.answered(payload),
-            About::Board(board, Part::Commands) if ours => self.command(&board, payload, live),
-            About::Board(board, Part::Press) if ours => self.press(&board, payload, live),
+            // A command that the broker kept is not said now.
+            About::Board(board, Part::Commands) if ours && live && !payload.is_empty() => {
+                self.command(&board, payload);
+            }
+            About::Board(board, Part::Press) if ours && live => {
+                self.commands.press(self.own_board(&board), payload);
+            }
             About::Board(board, part @ (Part::State | Part::Events)) => {
                 self.of_another(&daemon, &board, part, payload, live);
             }
@@ -501,7 +488,7 @@ impl<'a> Server<'a> {
     fn online(&mut self, daemon: &DaemonName, payload: &[u8], live: bool) {
         let Ok(said) = serde_json::from_slice::<Online>(payload) else {
             if !payload.is_empty() {
-                self.complain(
+                self.complaints.complain(
                     daemon.as_str(),
                     &format!("what {daemon} says of itself is not understood"),
                 );
@@ -512,13 +499,7 @@ impl<'a> Server<'a> {
             self.of_us(&said);
             return;
         }
-        let told = if said.online {
-            let mut told = self.guests.started(daemon, said.epoch);
-            told.extend(self.guests.away(daemon, false));
-            told
-        } else {
-            self.guests.away(daemon, true)
-        };
+        let told = self.commands.online(daemon, &said);
         self.tell(told);
         let (now, at) = (Instant::now(), clock::now());
         let mut again = Vec::new();
@@ -543,7 +524,7 @@ impl<'a> Server<'a> {
                 "another BoardBridge on this broker is called {} too: give one of them another `name` in [mqtt]",
                 self.daemon
             );
-            self.complain("our name", &words);
+            self.complaints.complain("our name", &words);
             return;
         }
         let now = Instant::now();
@@ -602,7 +583,7 @@ impl<'a> Server<'a> {
         }
         if let Some(error) = wrong {
             let error = printable(error.as_bytes(), 200);
-            self.complain(
+            self.complaints.complain(
                 daemon.as_str(),
                 &format!("what {daemon} says of {board} is not understood: {error}"),
             );
@@ -612,163 +593,9 @@ impl<'a> Server<'a> {
         }
     }
 
-    /// A button of Home Assistant's.
-    fn press(&mut self, board: &BoardName, payload: &[u8], live: bool) {
-        if live && payload == b"ready" {
-            let order = orders::read(&serde_json::Value::String("ready".to_owned()));
-            if let (Ok(Order::Say(saying)), Some(board)) = (order, self.own_board(board)) {
-                let (bus, name) = (self.house.bus.clone(), board.name.clone());
-                self.button(async move {
-                    if let Err(why) = buttons::say(&bus, &board, saying).await {
-                        info!(board = %name, "a button over the broker does nothing: {why}");
-                    }
-                    None
-                });
-            }
-        }
-    }
-
-    /// A command for a board of ours.
-    fn command(&mut self, board: &BoardName, payload: &[u8], live: bool) {
-        // A command that the broker kept is not said now.
-        if !live || payload.is_empty() {
-            return;
-        }
-        let envelope = if payload.len() > MAX_COMMAND {
-            Err(format!("a command has at most {MAX_COMMAND} bytes"))
-        } else {
-            serde_json::from_slice::<Envelope>(payload).map_err(|error| error.to_string())
-        };
-        let envelope = match envelope {
-            Ok(envelope) => envelope,
-            Err(error) => {
-                let error = printable(error.as_bytes(), 200);
-                self.complain(
-                    board.as_str(),
-                    &format!("a command for {board} over the broker is not understood: {error}"),
-                );
-                return;
-            }
-        };
-        if envelope.id.is_empty() || envelope.id.len() > MAX_ID {
-            let words = format!(
-                "a command of {} has no identifier of at most {MAX_ID} bytes",
-                envelope.from
-            );
-            self.complain(envelope.from.as_str(), &words);
-            return;
-        }
-        let outcome = self.judge(board, &envelope);
-        let Some(outcome) = outcome.transpose() else {
-            return;
-        };
-        if let Err(words) = &outcome {
-            self.complain(
-                envelope.from.as_str(),
-                &format!("{}: {words}", envelope.from),
-            );
-        }
-        self.put(answer(&envelope.from, &envelope.id, outcome));
-    }
-
-    /// Carries a command out, or says why not; `None` if its answer comes later, or never.
-    fn judge(&mut self, board: &BoardName, envelope: &Envelope) -> Result<Option<()>, String> {
-        let (now, at) = (Instant::now(), clock::now());
-        let until = envelope
-            .is_good(at)
-            .map_err(|late| late.words().to_owned())?;
-        match self
-            .senders
-            .judge(now, at, &envelope.from, &envelope.id, until)
-        {
-            Verdict::New => {}
-            Verdict::Again => return Ok(Some(())),
-            Verdict::TooMany(true) => {
-                return Err("there are too many commands: wait a second".to_owned());
-            }
-            Verdict::TooMany(false) => return Ok(None),
-        }
-        let order = orders::read(&envelope.command).map_err(|error| error.to_string())?;
-        let here = self.own_board(board);
-        let here = here.ok_or_else(|| format!("{} has no board `{board}`", self.daemon))?;
-        let statement = match order {
-            Order::Statement(command) => command,
-            Order::PutOut => {
-                return give(&here, Command::PutOut).map(Some);
-            }
-            Order::Say(saying) => {
-                let bus = self.house.bus.clone();
-                let (from, id) = (envelope.from.clone(), envelope.id.clone());
-                self.button(async move {
-                    let said = buttons::say(&bus, &here, saying).await;
-                    Some(answer(&from, &id, said.map_err(|why| why.to_string())))
-                });
-                return Ok(None);
-            }
-            Order::Promote(role) => {
-                let (from, id) = (envelope.from.clone(), envelope.id.clone());
-                self.button(async move {
-                    let said = buttons::promote(&here, role).await;
-                    Some(answer(&from, &id, said.map_err(|why| why.to_string())))
-                });
-                return Ok(None);
-            }
-        };
-        let Some(there) = statement.client() else {
-            return Ok(Some(()));
-        };
-        let guest = Guest {
-            daemon: envelope.from.clone(),
-            epoch: envelope.epoch,
-            client: there,
-        };
-        let number = self.house.number.clone();
-        let client = self.guests.number(&guest, board, || number());
-        let client = client.ok_or("there are too many clients of other daemons here")?;
-        let mut command = statement.of(client);
-        if let Command::Target { label, .. } = &mut command {
-            let name = format!("{label} at {}", guest.daemon);
-            *label = ClientName::Other(name.into());
-            self.lists(client, label.clone(), board);
-        }
-        let leaves = matches!(command, Command::Release { .. } | Command::Lost { .. });
-        give(&here, command)?;
-        if leaves {
-            self.guests.leaves(&guest, board);
-            self.presences.remove(&client);
-        }
-        Ok(Some(()))
-    }
-
-    /// Lists a client of another daemon.
-    fn lists(&mut self, id: ClientId, label: ClientName, board: &BoardName) {
-        let clients = self.house.bus.clients();
-        let presence = self
-            .presences
-            .entry(id)
-            .or_insert_with(|| clients.enter(Client::new(id, label.clone(), ClientKind::Remote)));
-        presence.change(|client| {
-            client.label = label;
-            client.board = Some(board.clone());
-        });
-    }
-
-    /// Waits for what comes of a button.
-    fn button(&mut self, pressed: impl Future<Output = Option<Message>> + Send + 'static) {
-        if self.buttons.len() >= MAX_BUTTONS {
-            return;
-        }
-        self.buttons.spawn(pressed);
-    }
-
     /// Tells boards of their guests.
-    fn tell(&mut self, told: Vec<Told>) {
+    fn tell(&self, told: Vec<Told>) {
         for (board, command) in told {
-            if matches!(command, Command::Lost { .. })
-                && let Some(client) = command.client()
-            {
-                self.presences.remove(&client);
-            }
             if let Some(board) = self.own_board(&board) {
                 // A board that takes no command now is told nothing worse than that a client looks on.
                 let _ = give(&board, command);
@@ -776,12 +603,14 @@ impl<'a> Server<'a> {
         }
     }
 
-    /// Says what is wrong with somebody's messages, once in a while.
-    fn complain(&mut self, who: &str, words: &str) {
-        let now = Instant::now();
-        if self.complaints.len() < MAX_COMPLAINTS && !self.complaints.contains_key(who) {
-            self.complaints.insert(who.to_owned(), now);
-            warn!("{words}");
+    /// A command for a board of ours.
+    fn command(&mut self, board: &BoardName, payload: &[u8]) {
+        let (now, at) = (Instant::now(), clock::now());
+        let named = (board, self.own_board(board));
+        let complaints = &mut self.complaints;
+        let answer = self.commands.command(now, at, named, payload, complaints);
+        if let Some(answer) = answer {
+            self.put(answer);
         }
     }
 }
@@ -800,15 +629,4 @@ fn publish(wanted: &Wanted, news: Option<RemoteNews>) {
         }
         wanted.publisher.publish(events, Some(state));
     }
-}
-
-fn give(board: &BoardHandle, command: Command) -> Result<(), String> {
-    let given = board.commands.try_send(command);
-    given.map_err(|_| format!("{} has too much to do now: try again", board.name))
-}
-
-fn answer(to: &DaemonName, id: &str, outcome: Result<(), String>) -> Message {
-    let answer = Answer::to(id, outcome);
-    let payload = serde_json::to_string(&answer).unwrap_or_default();
-    Message::once(&Topic::answers(to), payload).within(super::messages::COMMAND_LIFE)
 }

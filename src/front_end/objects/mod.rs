@@ -1,8 +1,9 @@
 //! What programs are told, as JSON objects: the event stream and the API send the same. `docs/events.md` describes them.
 //!
-//! [`board`] is one board, [`lines`] are the lines of a stream, [`watching`] says which line comes when.
+//! [`board`] is one board, [`wall`] many of them in short, [`lines`] are the lines of a stream, [`watching`] says which line comes when.
 
 pub mod lines;
+pub mod wall;
 pub mod watching;
 
 use std::time::SystemTime;
@@ -20,17 +21,21 @@ use crate::{
     vocabulary::{Advice, LinkState, Snapshot, rounded},
 };
 
-/// A board of this bus, in this state.
-pub fn board(bus: &Bus, board: &BoardHandle, snapshot: &Snapshot) -> Value {
-    let paired = bus.pairings().at(&board.name);
-    let link = match &snapshot.link {
+/// A board's link as a word.
+fn link(link: &LinkState) -> &'static str {
+    match link {
         LinkState::Down(_) => "down",
         LinkState::Asking => "asking",
         LinkState::Unheard { .. } => "unheard",
         LinkState::Up => "up",
         LinkState::Silent { .. } | LinkState::Mute => "silent",
         LinkState::Stranger(_) => "stranger",
-    };
+    }
+}
+
+/// A board of this bus, in this state.
+pub fn board(bus: &Bus, board: &BoardHandle, snapshot: &Snapshot) -> Value {
+    let paired = bus.pairings().at(&board.name);
     let game = &snapshot.game;
     let took: Vec<Option<f64>> = snapshot.took.iter().map(|took| took.map(rounded)).collect();
     let san = game.sans();
@@ -38,7 +43,7 @@ pub fn board(bus: &Bus, board: &BoardHandle, snapshot: &Snapshot) -> Value {
         "event": "snapshot",
         "at": timestamp(clock::now()),
         "board": snapshot.board,
-        "link": link,
+        "link": link(&snapshot.link),
         "why": snapshot.link.why(),
         "transport": &*board.way,
         "id": snapshot.id,
@@ -71,14 +76,7 @@ pub fn board(bus: &Bus, board: &BoardHandle, snapshot: &Snapshot) -> Value {
 
 /// Who plays whom at a board.
 pub fn pairing(pairing: &Pairing) -> Value {
-    let clocks = pairing.clocks.as_ref().map(|ClocksAt { clocks, at }| {
-        json!({
-            "white": rounded(clocks.left.white),
-            "black": rounded(clocks.left.black),
-            "at": timestamp(*at),
-            "runs": clocks.runs.map(color),
-        })
-    });
+    let clocks = pairing.clocks.as_ref().map(clocks);
     let left = pairing.clock_times.iter();
     let left: Vec<Option<f64>> = left.map(|left| left.map(rounded)).collect();
     json!({
@@ -93,6 +91,16 @@ pub fn pairing(pairing: &Pairing) -> Value {
         "chat": pairing.chat,
         "notice": pairing.notice,
         "can": pairing.can,
+    })
+}
+
+/// The clocks of a game, as they were at a moment.
+fn clocks(ClocksAt { clocks, at }: &ClocksAt) -> Value {
+    json!({
+        "white": rounded(clocks.left.white),
+        "black": rounded(clocks.left.black),
+        "at": timestamp(*at),
+        "runs": clocks.runs.map(color),
     })
 }
 

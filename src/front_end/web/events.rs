@@ -1,17 +1,20 @@
-//! `/api/v1/events`: what the event stream tells, as server-sent events.
+//! `/api/v1/events`: what the event stream tells, as server-sent events; and `/api/v1/wall`: all boards in short.
 
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
 use axum::{Extension, body::Body, extract::State, response::Response};
-use futures_util::stream;
+use futures_util::{Stream, StreamExt as _, stream};
 use tokio::time::timeout;
 
 use super::{House, Visitor, answer};
-use crate::front_end::objects::watching::Watching;
+use crate::front_end::objects::{wall::Wall, watching::Watching};
 
 /// How often a silent stream shows that it is alive: a page that has heard nothing for more than twice as long connects
 /// again.
 pub const HEARTBEAT: Duration = Duration::from_secs(15);
+
+/// Lines about boards are sent together until they have this many bytes.
+const CHUNK: usize = 16 * 1024;
 
 /// What a page gets first: how long it waits, in milliseconds, before it connects again.
 const RETRY: &str = "retry: 1000\n\n";
@@ -25,14 +28,53 @@ pub(super) async fn all(
     Extension(visitor): Extension<Visitor>,
 ) -> Response {
     let watching = Watching::of(house.bus.clone());
-    let first = stream::iter([Ok::<_, Infallible>(RETRY.to_owned())]);
-    let rest = stream::unfold((watching, visitor), async |(mut watching, visitor)| {
-        let text = next(&mut watching).await;
-        visitor.slot.used();
-        Some((Ok::<_, Infallible>(text), (watching, visitor)))
+    let lines = stream::unfold(watching, async |mut watching| {
+        Some((next(&mut watching).await, watching))
     });
-    let body = Body::from_stream(futures_util::StreamExt::chain(first, rest));
-    answer::of_kind("text/event-stream", body)
+    sent(visitor, lines)
+}
+
+/// All boards in short, each again when it has changed.
+pub(super) async fn wall(
+    State(house): State<Arc<House>>,
+    Extension(visitor): Extension<Visitor>,
+) -> Response {
+    let wall = Wall::of(house.bus.clone());
+    let lines = stream::unfold(wall, async |mut wall| {
+        Some((some_boards(&mut wall).await, wall))
+    });
+    sent(visitor, lines)
+}
+
+/// Server-sent events.
+fn sent(visitor: Visitor, lines: impl Stream<Item = String> + Send + 'static) -> Response {
+    let first = stream::iter([RETRY.to_owned()]);
+    let lines = first.chain(lines).map(move |text| {
+        visitor.slot.used();
+        Ok::<_, Infallible>(text)
+    });
+    answer::of_kind("text/event-stream", Body::from_stream(lines))
+}
+
+/// The next lines of a wall, or a heartbeat.
+async fn some_boards(wall: &mut Wall) -> String {
+    let some = async {
+        loop {
+            let mut text = String::new();
+            while text.len() < CHUNK
+                && let Some(line) = wall.ready()
+            {
+                text.push_str(&format!("data: {line}\n\n"));
+            }
+            if !text.is_empty() {
+                return text;
+            }
+            wall.more().await;
+        }
+    };
+    timeout(HEARTBEAT, some)
+        .await
+        .unwrap_or_else(|_| ALIVE.to_owned())
 }
 
 /// The next line, or a heartbeat.

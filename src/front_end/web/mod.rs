@@ -142,6 +142,7 @@ fn router(house: &Arc<House>) -> Router {
         .route("/api/v1/lichess", get(lichess::standing))
         .route("/api/v1/lichess/{what}", post(lichess::ask))
         .route("/api/v1/live.pgn", get(live::all))
+        .route("/api/v1/wall", get(events::wall))
         .route("/api/v1/settings", get(about::daemon));
     for saying in Saying::ALL {
         let path = format!("/api/v1/boards/{{name}}/{saying}");

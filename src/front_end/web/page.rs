@@ -21,7 +21,7 @@ pub(super) struct File {
 }
 
 /// All of them.
-pub(super) const FILES: [File; 4] = [
+pub(super) const FILES: [File; 5] = [
     File {
         path: "/",
         kind: "text/html; charset=utf-8",
@@ -36,6 +36,11 @@ pub(super) const FILES: [File; 4] = [
         path: "/page.js",
         kind: "text/javascript; charset=utf-8",
         text: include_str!("page/page.js"),
+    },
+    File {
+        path: "/wall.js",
+        kind: "text/javascript; charset=utf-8",
+        text: include_str!("page/wall.js"),
     },
     File {
         path: "/icon.svg",

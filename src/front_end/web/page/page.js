@@ -549,10 +549,19 @@ setInterval(() => {
   if (!document.hidden) for (const board of boards.values()) board.tick();
 }, 1000);
 
+/** The stream of the part that is shown, and no other. */
+function listen() {
+  const onWall = !$("wall").hidden;
+  const rests = document.hidden && !speaks();
+  if (onWall || rests) disconnect();
+  else if (!stream) connect();
+  if (!onWall || document.hidden) disconnectWall();
+  else if (!wall.stream) connectWall();
+}
+
 // A page that is not seen costs the daemon nothing, unless it speaks.
 document.addEventListener("visibilitychange", () => {
-  if (document.hidden && !speaks()) disconnect();
-  else if (!stream) connect();
+  listen();
   stayAwake();
 });
 
@@ -682,17 +691,21 @@ $("speech").addEventListener("click", () => {
 });
 
 function turnTo() {
-  const wanted = ["games", "settings"].find((part) => location.hash === "#" + part) || "boards";
-  for (const part of ["boards", "games", "settings"]) $(part).hidden = part !== wanted;
+  const wanted = ["wall", "games", "settings"].find((part) => location.hash === "#" + part) || "boards";
+  for (const part of ["boards", "wall", "games", "settings"]) $(part).hidden = part !== wanted;
   for (const link of document.querySelectorAll("nav a")) {
     if (link.hash === "#" + wanted) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
+  listen();
   if (wanted === "games") showGames().catch((error) => write($("line"), error.message));
   if (wanted === "settings") showSettings().catch((error) => write($("line"), error.message));
 }
 
 window.addEventListener("hashchange", turnTo);
-$("speech").setAttribute("aria-pressed", String(speaks()));
-turnTo();
-connect();
+
+/** Once all scripts are there. */
+function begin() {
+  $("speech").setAttribute("aria-pressed", String(speaks()));
+  turnTo();
+}

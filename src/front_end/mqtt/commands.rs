@@ -1,0 +1,270 @@
+//! Commands over the broker for our boards: from clients of other daemons, and from anybody who presses a button.
+
+use std::{
+    collections::BTreeMap,
+    sync::Arc,
+    time::{Instant, SystemTime},
+};
+
+use serde_json::Value;
+use tokio::task::JoinSet;
+use tracing::info;
+
+use super::{
+    complaints::Complaints,
+    guests::{Guest, Guests, Told},
+    messages::{Answer, COMMAND_LIFE, Envelope, MAX_COMMAND, MAX_ID, Online},
+    orders::{self, Order},
+    outbox::Message,
+    senders::{Senders, Verdict},
+    settings::DaemonName,
+    topics::Topic,
+};
+use crate::{
+    bus::{
+        BoardHandle, Bus,
+        clients::{Client, ClientKind, Presence},
+    },
+    front_end::buttons,
+    text::lines::printable,
+    vocabulary::{BoardName, ClientId, ClientName, Command},
+};
+
+/// Buttons that wait for an opponent at once.
+const MAX_BUTTONS: usize = 16;
+
+/// Who says what to our boards.
+pub struct Commands {
+    daemon: DaemonName,
+    bus: Bus,
+    /// Numbers for clients.
+    number: Arc<dyn Fn() -> ClientId + Send + Sync>,
+    guests: Guests,
+    presences: BTreeMap<ClientId, Presence>,
+    senders: Senders,
+    buttons: JoinSet<Option<Message>>,
+}
+
+impl Commands {
+    /// Nobody has said anything yet.
+    pub fn new(
+        daemon: DaemonName,
+        bus: Bus,
+        number: Arc<dyn Fn() -> ClientId + Send + Sync>,
+    ) -> Self {
+        Self {
+            daemon,
+            bus,
+            number,
+            guests: Guests::default(),
+            presences: BTreeMap::new(),
+            senders: Senders::default(),
+            buttons: JoinSet::new(),
+        }
+    }
+
+    /// The guest that has this number here.
+    pub fn guest(&self, here: ClientId) -> Option<Guest> {
+        self.guests.guest(here)
+    }
+
+    /// A daemon says whether it is there: what our boards are to be told of its clients.
+    pub fn online(&mut self, daemon: &DaemonName, said: &Online) -> Vec<Told> {
+        let told = if said.online {
+            let mut told = self.guests.started(daemon, said.epoch);
+            told.extend(self.guests.away(daemon, false));
+            told
+        } else {
+            self.guests.away(daemon, true)
+        };
+        self.forget_lost(&told);
+        told
+    }
+
+    /// All clients of other daemons are lost: what our boards are to be told.
+    pub fn all_lost(&mut self) -> Vec<Told> {
+        let told = self.guests.all_lost();
+        self.forget_lost(&told);
+        told
+    }
+
+    fn forget_lost(&mut self, told: &[Told]) {
+        for (_, command) in told {
+            if let Command::Lost { client } = command {
+                self.presences.remove(client);
+            }
+        }
+    }
+
+    /// The answer to a button whose outcome has come.
+    pub async fn pressed(&mut self) -> Option<Option<Message>> {
+        let pressed = self.buttons.join_next().await?;
+        Some(pressed.ok().flatten())
+    }
+
+    /// A button of Home Assistant's.
+    pub fn press(&mut self, board: Option<BoardHandle>, payload: &[u8]) {
+        if payload == b"ready" {
+            let order = orders::read(&Value::String("ready".to_owned()));
+            if let (Ok(Order::Say(saying)), Some(board)) = (order, board) {
+                let (bus, name) = (self.bus.clone(), board.name.clone());
+                self.button(async move {
+                    if let Err(why) = buttons::say(&bus, &board, saying).await {
+                        info!(board = %name, "a button over the broker does nothing: {why}");
+                    }
+                    None
+                });
+            }
+        }
+    }
+
+    /// A command for a board of ours, `here` if there is such a board. Returns the answer, unless it comes later, or never.
+    pub fn command(
+        &mut self,
+        now: Instant,
+        at: SystemTime,
+        (name, here): (&BoardName, Option<BoardHandle>),
+        payload: &[u8],
+        complaints: &mut Complaints,
+    ) -> Option<Message> {
+        let envelope = if payload.len() > MAX_COMMAND {
+            Err(format!("a command has at most {MAX_COMMAND} bytes"))
+        } else {
+            serde_json::from_slice::<Envelope>(payload).map_err(|error| error.to_string())
+        };
+        let envelope = match envelope {
+            Ok(envelope) => envelope,
+            Err(error) => {
+                let error = printable(error.as_bytes(), 200);
+                complaints.complain(
+                    name.as_str(),
+                    &format!("a command for {name} over the broker is not understood: {error}"),
+                );
+                return None;
+            }
+        };
+        if envelope.id.is_empty() || envelope.id.len() > MAX_ID {
+            let words = format!(
+                "a command of {} has no identifier of at most {MAX_ID} bytes",
+                envelope.from
+            );
+            complaints.complain(envelope.from.as_str(), &words);
+            return None;
+        }
+        let here = here.ok_or_else(|| format!("{} has no board `{name}`", self.daemon));
+        let outcome = self.judge(now, at, here, &envelope).transpose()?;
+        if let Err(words) = &outcome {
+            complaints.complain(
+                envelope.from.as_str(),
+                &format!("{}: {words}", envelope.from),
+            );
+        }
+        Some(answer(&envelope.from, &envelope.id, outcome))
+    }
+
+    /// Carries a command out, or says why not; `None` if its answer comes later, or never.
+    fn judge(
+        &mut self,
+        now: Instant,
+        at: SystemTime,
+        here: Result<BoardHandle, String>,
+        envelope: &Envelope,
+    ) -> Result<Option<()>, String> {
+        let until = envelope
+            .is_good(at)
+            .map_err(|late| late.words().to_owned())?;
+        match self
+            .senders
+            .judge(now, at, &envelope.from, &envelope.id, until)
+        {
+            Verdict::New => {}
+            Verdict::Again => return Ok(Some(())),
+            Verdict::TooMany(true) => {
+                return Err("there are too many commands: wait a second".to_owned());
+            }
+            Verdict::TooMany(false) => return Ok(None),
+        }
+        let order = orders::read(&envelope.command).map_err(|error| error.to_string())?;
+        let here = here?;
+        let board = &here.name;
+        let statement = match order {
+            Order::Statement(command) => command,
+            Order::PutOut => {
+                return give(&here, Command::PutOut).map(Some);
+            }
+            Order::Say(saying) => {
+                let bus = self.bus.clone();
+                let (from, id) = (envelope.from.clone(), envelope.id.clone());
+                self.button(async move {
+                    let said = buttons::say(&bus, &here, saying).await;
+                    Some(answer(&from, &id, said.map_err(|why| why.to_string())))
+                });
+                return Ok(None);
+            }
+            Order::Promote(role) => {
+                let (from, id) = (envelope.from.clone(), envelope.id.clone());
+                self.button(async move {
+                    let said = buttons::promote(&here, role).await;
+                    Some(answer(&from, &id, said.map_err(|why| why.to_string())))
+                });
+                return Ok(None);
+            }
+        };
+        let Some(there) = statement.client() else {
+            return Ok(Some(()));
+        };
+        let guest = Guest {
+            daemon: envelope.from.clone(),
+            epoch: envelope.epoch,
+            client: there,
+        };
+        let client = self.guests.number(&guest, board, || (self.number)());
+        let client = client.ok_or("there are too many clients of other daemons here")?;
+        let mut command = statement.of(client);
+        if let Command::Target { label, .. } = &mut command {
+            let name = format!("{label} at {}", guest.daemon);
+            *label = ClientName::Other(name.into());
+            self.lists(client, label.clone(), board);
+        }
+        let leaves = command.leaves();
+        give(&here, command)?;
+        if leaves {
+            self.guests.leaves(&guest, board);
+            self.presences.remove(&client);
+        }
+        Ok(Some(()))
+    }
+
+    /// Lists a client of another daemon.
+    fn lists(&mut self, id: ClientId, label: ClientName, board: &BoardName) {
+        let clients = self.bus.clients();
+        let presence = self
+            .presences
+            .entry(id)
+            .or_insert_with(|| clients.enter(Client::new(id, label.clone(), ClientKind::Remote)));
+        presence.change(|client| {
+            client.label = label;
+            client.board = Some(board.clone());
+        });
+    }
+
+    /// Waits for what comes of a button.
+    fn button(&mut self, pressed: impl Future<Output = Option<Message>> + Send + 'static) {
+        if self.buttons.len() >= MAX_BUTTONS {
+            return;
+        }
+        self.buttons.spawn(pressed);
+    }
+}
+
+/// Says a command to a board, unless too many wait there.
+pub fn give(board: &BoardHandle, command: Command) -> Result<(), String> {
+    let given = board.commands.try_send(command);
+    given.map_err(|_| format!("{} has too much to do now: try again", board.name))
+}
+
+fn answer(to: &DaemonName, id: &str, outcome: Result<(), String>) -> Message {
+    let answer = Answer::to(id, outcome);
+    let payload = serde_json::to_string(&answer).unwrap_or_default();
+    Message::once(&Topic::answers(to), payload).within(COMMAND_LIFE)
+}
