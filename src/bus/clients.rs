@@ -10,12 +10,12 @@ use tokio::sync::watch;
 
 use crate::{
     system::clock,
-    vocabulary::{BoardName, ClientId, ClientName, Opponent},
+    vocabulary::{BoardName, ClientId, ClientName, MAX_BOARDS, Opponent},
 };
 
-/// Clients listed at once: all admitted GUIs, and more configured front-ends than any setup has. Further ones are
-/// served, but not listed.
-pub const MAX_LISTED: usize = 512;
+/// Clients listed at once: all admitted GUIs of as many boards as there may be, and a configured front-end for each. Further
+/// ones are served, but not listed.
+pub const MAX_LISTED: usize = 3 * MAX_BOARDS;
 
 /// The kind of client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -60,6 +60,8 @@ use crate::{
 /// How many publications a consumer may be behind before it loses the oldest. Each holds a board's state, 60 KiB at
 /// most. A flooded board makes some hundred a second; a hand makes one.
 pub const CAPACITY: usize = 64;
+/// The same for a consumer of one board alone ([`Feed`]): there is one such bus for each board.
+pub const FEED_CAPACITY: usize = 16;
 /// Commands that may wait for one board. Beyond that clients wait their turn; the board does not.
 pub const COMMANDS: usize = 64;
 
@@ -87,6 +89,8 @@ impl Publication {
 #[derive(Clone, Debug)]
 pub struct Publisher {
     bus: broadcast::Sender<Publication>,
+    /// For those that want only this board: a move must not wake the consumers of a thousand others.
+    own: broadcast::Sender<Publication>,
     latest: Arc<Mutex<Latest>>,
 }
 
@@ -103,6 +107,7 @@ impl Publisher {
         let state = Arc::new(state);
         Self {
             bus,
+            own: broadcast::Sender::new(FEED_CAPACITY),
             latest: Arc::new(Mutex::new(Latest { state, number: 1 })),
         }
     }
@@ -115,13 +120,15 @@ impl Publisher {
         if let Some(state) = state {
             latest.state = Arc::new(state);
         }
-        // A bus without consumers is fine.
-        let _ = self.bus.send(Publication {
+        let publication = Publication {
             at: clock::now(),
             events: events.into(),
             state: Some(latest.state.clone()),
             number: latest.number,
-        });
+        };
+        // A bus without consumers is fine. First those that wait for this board.
+        let _ = self.own.send(publication.clone());
+        let _ = self.bus.send(publication);
     }
 
     fn latest(&self) -> MutexGuard<'_, Latest> {
@@ -156,7 +163,7 @@ impl BoardHandle {
     /// Everything that happens on it, beginning with the current state.
     pub fn feed(&self) -> Feed {
         Feed {
-            subscription: Subscription::of(&self.publisher.bus),
+            subscription: Subscription::of(&self.publisher.own),
             board: self.clone(),
             behind: true,
         }

@@ -11,6 +11,7 @@ mod health;
 mod inherited;
 mod lichess;
 mod links;
+mod memory;
 mod mqtt;
 mod opponents;
 mod part;
@@ -32,6 +33,7 @@ use tracing::info;
 pub use self::{
     health::Health,
     inherited::Inherited,
+    memory::{files_wanted, memory_limit, memory_wanted},
     running::STOP_WAIT,
     serve::{ServeError, serve},
     service::{Service, StartError},
@@ -48,13 +50,6 @@ use crate::{
     state::Store,
     transport::ble::Radio,
 };
-
-/// The memory that the daemon itself may take with this many boards, in bytes: docs/bounds.md has the sum.
-pub fn memory_limit(boards: usize) -> u64 {
-    const MEBIBYTE: u64 = 1024 * 1024;
-    let further = u64::try_from(boards).unwrap_or(u64::MAX).saturating_sub(4);
-    (80 * MEBIBYTE).saturating_add(further.saturating_mul(3 * MEBIBYTE))
-}
 
 /// A running daemon.
 pub struct Daemon {

@@ -6,7 +6,12 @@ use tokio::net::TcpListener;
 use tracing::{error, info, warn};
 
 use super::{
-    Daemon, inherited::Wanted, memory_limit, part::Part, ports, running::Running,
+    Daemon,
+    inherited::Wanted,
+    memory::{boards_in, memory_of},
+    part::Part,
+    ports,
+    running::Running,
     service::StartError,
 };
 use crate::{
@@ -50,9 +55,10 @@ impl Daemon {
         let freed: Vec<SocketAddr> = freed.collect();
         let (new, places) = self.with_ports(new, &freed).await?;
         let boards = self.running.iter().map(|running| &running.part);
-        let (before, after) = (boards_in(boards), boards_in(&wanted));
+        let (before, after) = (memory_of(boards), memory_of(&wanted));
         // The old boards need their memory until they have stopped, the new ones from when they start.
         self.limit_memory(before.max(after));
+        self.clients.make_room(boards_in(&wanted));
         let keeps_games = |(part, _): &(Part, _)| matches!(part, Part::Games(..));
         if let (Some(path), true) = (config.games.folder(), new.iter().any(keeps_games)) {
             info!("games are saved in {}", path.display());
@@ -83,10 +89,10 @@ impl Daemon {
         Ok(())
     }
 
-    /// Limits the daemon to the memory that this many boards need, where it has a control group.
-    fn limit_memory(&self, boards: usize) {
+    /// Limits the daemon to so many bytes of memory, where it has a control group.
+    fn limit_memory(&self, bytes: u64) {
         if let Some(cgroup) = self.inherited.cgroup() {
-            cgroup.limit_daemon(memory_limit(boards));
+            cgroup.limit_daemon(bytes);
         }
     }
 
@@ -251,9 +257,4 @@ impl Daemon {
             self.running.push(running);
         }
     }
-}
-
-fn boards_in<'a>(parts: impl IntoIterator<Item = &'a Part>) -> usize {
-    let boards = parts.into_iter().filter(|part| part.board().is_some());
-    boards.count()
 }

@@ -34,17 +34,17 @@ pub fn origin(address: IpAddr) -> IpAddr {
 /// Slots for connections.
 #[derive(Clone, Debug)]
 pub struct Slots {
-    /// The total.
-    all: usize,
-    /// The maximum per address.
-    each: usize,
     /// How long a connection is spared.
     spared: Duration,
     taken: Arc<Mutex<Taken>>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Taken {
+    /// The total.
+    all: usize,
+    /// The maximum per address.
+    each: usize,
     next: u64,
     by: BTreeMap<u64, Seat>,
 }
@@ -77,12 +77,22 @@ const PLAYERS: usize = 2;
 impl Slots {
     /// This many slots, with this maximum per address. A connection is spared for so long.
     pub fn new(all: usize, each: usize, spared: Duration) -> Self {
-        Self {
+        let taken = Taken {
             all,
             each,
+            next: 0,
+            by: BTreeMap::new(),
+        };
+        Self {
             spared,
-            taken: Arc::default(),
+            taken: Arc::new(Mutex::new(taken)),
         }
+    }
+
+    /// Changes how many there are, and the maximum per address. Connections beyond them stay.
+    pub fn resize(&self, all: usize, each: usize) {
+        let mut taken = self.lock();
+        (taken.all, taken.each) = (all, each);
     }
 
     /// How many are taken.
@@ -96,7 +106,7 @@ impl Slots {
         let origin = origin(address);
         let deadline = Instant::now() + LEAVE_WAIT;
         loop {
-            let left = match self.lock().room(origin, self) {
+            let left = match self.lock().room(origin, self.spared) {
                 Room::Free(id, leave) => {
                     return Some(Slot {
                         id,
@@ -127,15 +137,13 @@ enum Room {
 }
 
 impl Taken {
-    fn room(&mut self, origin: IpAddr, slots: &Slots) -> Room {
+    fn room(&mut self, origin: IpAddr, spared: Duration) -> Room {
         let mut counts: BTreeMap<IpAddr, usize> = BTreeMap::new();
         for seat in self.by.values() {
             *counts.entry(seat.origin).or_default() += 1;
         }
-        let too_many = counts
-            .get(&origin)
-            .is_some_and(|count| *count >= slots.each);
-        if !too_many && self.by.len() < slots.all {
+        let too_many = counts.get(&origin).is_some_and(|count| *count >= self.each);
+        if !too_many && self.by.len() < self.all {
             let id = self.next;
             self.next += 1;
             let seat = Seat {
@@ -154,9 +162,14 @@ impl Taken {
         let count = |origin: &IpAddr| counts.get(origin).copied().unwrap_or(0);
         // After one has made room for the other, the newcomer's address has no more than the other.
         let has_many = |seat: &Seat| count(&seat.origin) > count(&origin) + 1;
+        let before = self.joined_before();
+        let joined_before = |seat: &Seat| {
+            let order = seat.game.as_ref()?.order;
+            before.get(&order).copied()
+        };
         let may_go = |seat: &&Seat| {
-            let goes = match self.joined_before(seat) {
-                None => has_many(seat) || seat.since.elapsed() >= slots.spared,
+            let goes = match joined_before(seat) {
+                None => has_many(seat) || seat.since.elapsed() >= spared,
                 Some(0) => false,
                 Some(1..PLAYERS) => has_many(seat),
                 Some(PLAYERS..) => true,
@@ -165,7 +178,7 @@ impl Taken {
         };
         let share = |seat: &&Seat| {
             let count = count(&seat.origin);
-            let before = self.joined_before(seat);
+            let before = joined_before(seat);
             let plays = before.is_some_and(|before| before < PLAYERS);
             // One that is already leaving is waited for. Players go after idle and surplus ones, and of one game the one that
             // joined last; of those that were never useful, the oldest is first.
@@ -190,12 +203,18 @@ impl Taken {
 }
 
 impl Taken {
-    /// How many others had joined this connection's game before; `None` without a game.
-    fn joined_before(&self, seat: &Seat) -> Option<usize> {
-        let mine = seat.game.as_ref()?;
-        let games = self.by.values().filter_map(|seat| seat.game.as_ref());
-        let before = games.filter(|game| game.name == mine.name && game.order < mine.order);
-        Some(before.count())
+    /// For each connection that plays a game, by its order: how many others had joined its game before.
+    fn joined_before(&self) -> BTreeMap<u64, usize> {
+        let mut orders: BTreeMap<&str, Vec<u64>> = BTreeMap::new();
+        for game in self.by.values().filter_map(|seat| seat.game.as_ref()) {
+            orders.entry(&game.name).or_default().push(game.order);
+        }
+        let mut before = BTreeMap::new();
+        for mut orders in orders.into_values() {
+            orders.sort_unstable();
+            before.extend(orders.into_iter().zip(0..));
+        }
+        before
     }
 }
 

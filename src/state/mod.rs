@@ -35,8 +35,9 @@ use crate::system::credit::{Allowance, Credit};
 /// The longest time a task waits for its value to be written. A commit without a sync takes well under a millisecond;
 /// this is noticed by no player, and longer than a busy SD card or processor usually needs.
 pub const KEEP_WAIT: Duration = Duration::from_millis(100);
-/// Keys kept at most: more than boards, apps and links together.
-pub const MAX_KEYS: usize = 512;
+/// Keys kept at most: a board's own, its app's or opponent's, and two of broadcasts, for as many boards as there may be (the
+/// room above cannot be asked: 4096).
+pub const MAX_KEYS: usize = 4 * 4096;
 /// The longest value, in bytes: a board with clients of long games that share nothing with its own takes some 100 kB.
 pub const MAX_VALUE: usize = 256 * 1024;
 

@@ -9,6 +9,8 @@ pub(crate) mod clock;
 pub(crate) mod credit;
 #[cfg(target_os = "linux")]
 pub mod holders;
+#[cfg(target_os = "linux")]
+pub(crate) mod memory;
 pub(crate) mod private;
 pub(crate) mod regular_file;
 #[cfg(target_os = "linux")]

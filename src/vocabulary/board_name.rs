@@ -8,8 +8,9 @@ use thiserror::Error;
 /// The longest name, in characters: it must fit a GUI's option dialogue.
 pub const MAX_NAME: usize = 32;
 
-/// The most boards in one configuration: what a daemon can hold within its memory bound with room to spare.
-pub const MAX_BOARDS: usize = 64;
+/// The most boards in one configuration: with a program and a port for each they need half of the descriptors that the unit allows,
+/// and tables and queues have room for so many. Memory is the narrower bound: `boardbridge check` says what they may take.
+pub const MAX_BOARDS: usize = 4096;
 
 /// Words with a meaning of their own in the line that offers the boards to a GUI, `option name Board type combo default … var …`:
 /// a GUI reads them as keywords wherever they stand (UCI specification, "option").

@@ -24,6 +24,7 @@ use self::{
 use crate::{
     cli::call,
     config::{Config, DEFAULT_FILE},
+    daemon::{files_wanted, memory_wanted},
     front_end::{
         broadcast::{
             server::try_pairings,
@@ -43,6 +44,7 @@ use crate::{
     system::{
         access, cgroup,
         holders::Holders,
+        memory::machine_memory,
         serial_access::{barred, no_port, service_may_open},
     },
     transport::{
@@ -59,6 +61,9 @@ use crate::{
 const DAEMON_WAIT: Duration = Duration::from_secs(2);
 /// The beginning of a line about something that does not work.
 const PROBLEM: &str = "  problem  ";
+const MEBIBYTE: u64 = 1024 * 1024;
+/// `LimitNOFILE=` in the unit.
+const FILES_IN_UNIT: usize = 32_768;
 /// The note where the kernel limits no memory.
 const UNLIMITED: &str = "  note     engines may take all the memory: the kernel limits none here. On Raspberry Pi OS, add \
                          cgroup_enable=memory to the line in /boot/firmware/cmdline.txt, and restart the Pi\n";
@@ -315,6 +320,11 @@ pub fn describe(config: &Config, file: &Path, here: Here, engines: &str) -> Stri
             "  note     no board: add a [boards.NAME]; `boardbridge scan` shows the ports\n",
         );
     }
+    text += &needs(
+        memory_wanted(config),
+        machine_memory(),
+        files_wanted(config),
+    );
     if let Identity::Service { as_user, groups } = &identity {
         let _ = writeln!(
             text,
@@ -331,6 +341,37 @@ pub fn describe(config: &Config, file: &Path, here: Here, engines: &str) -> Stri
         ),
     };
     format!("{} {verdict}\n{text}", file.display())
+}
+
+/// What the daemon itself may take at most, and what the unit lacks for that. `machine`: all its memory, if that is known.
+fn needs(memory: u64, machine: Option<u64>, files: usize) -> String {
+    let mebibytes = |bytes: u64| bytes.div_ceil(MEBIBYTE);
+    let least = mebibytes(memory);
+    let mut text = format!(
+        "  memory   the daemon         {least} MiB at most, engines not counted; docs/bounds.md has the sum\n"
+    );
+    if let Some(machine) = machine
+        && memory > machine / 4 * 3
+    {
+        let note = if memory > machine {
+            format!(
+                "that is more than this machine has ({} MiB): usual play takes less, but a flood may end the service",
+                mebibytes(machine)
+            )
+        } else {
+            format!(
+                "the unit's MemoryMax=75% is less: write [Service] and MemoryMax={least}M with `sudo systemctl edit boardbridge`"
+            )
+        };
+        text += &told("memory", Outcome::Note(note));
+    }
+    if files > FILES_IN_UNIT {
+        let note = format!(
+            "it may need {files} open files: write [Service] and LimitNOFILE={files} with `sudo systemctl edit boardbridge`"
+        );
+        text += &told("files", Outcome::Note(note));
+    }
+    text
 }
 
 /// Whether a token can be read.
@@ -520,6 +561,26 @@ mod tests {
         transport::hid::{Roots, Wanted},
         vocabulary::HidBoards,
     };
+
+    #[test]
+    fn a_hall_that_needs_more_than_the_unit_allows_is_told_what_to_write() {
+        let small = needs(80 * MEBIBYTE, Some(1024 * MEBIBYTE), 300);
+        assert!(
+            small.contains("80 MiB") && !small.contains("note"),
+            "{small}"
+        );
+        let large = needs(900 * MEBIBYTE, Some(1024 * MEBIBYTE), 40_000);
+        for words in ["MemoryMax=900M", "LimitNOFILE=40000"] {
+            assert!(large.contains(words), "{large}");
+        }
+        let much = needs(2000 * MEBIBYTE, Some(1024 * MEBIBYTE), 300);
+        assert!(
+            much.contains("more than this machine has (1024 MiB)"),
+            "{much}"
+        );
+        // An unknown machine is not judged.
+        assert!(!needs(2000 * MEBIBYTE, None, 300).contains("note"));
+    }
 
     #[test]
     fn whoever_checks_is_told_that_the_service_may_not_open_a_board_on_usb() {

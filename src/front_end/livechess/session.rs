@@ -15,13 +15,13 @@ use crate::{
     front_end::seat::{Seat, left_by_hand},
     text::lines::printable,
     vocabulary::{
-        Advice, BoardName, ClientId, ClientName, Command, GameEnd, LinkState, MAX_BOARDS, Occasion,
-        Opponent, Snapshot,
+        Advice, BoardName, ClientId, ClientName, Command, GameEnd, LinkState, Occasion, Opponent,
+        Snapshot,
     },
 };
 
 /// Feeds of one client: one for every board.
-pub const MAX_FEEDS: usize = MAX_BOARDS;
+pub const MAX_FEEDS: usize = 64;
 /// Bytes repeated of a call that is refused.
 const MAX_REPEATED: usize = 60;
 /// The kind of connection that clients are told.

@@ -18,11 +18,26 @@ use crate::{
     vocabulary::ClientId,
 };
 
-/// The most GUIs at once, over all ports: as many as there may be boards. When all slots are taken, [`Slots`] chooses one to
-/// close; if none may be closed, the new GUI is told to try again later.
+/// The most GUIs at once, over all ports, where few boards are configured; see [`max_clients`].
 pub const MAX_CLIENTS: usize = 64;
-/// The most GUIs from one address, so that one computer cannot take all slots.
-pub const MAX_CLIENTS_EACH: usize = 48;
+/// The most GUIs from one address, so that one computer cannot take all slots; three quarters of all.
+pub const MAX_CLIENTS_EACH: usize = max_clients_each(MAX_CLIENTS);
+
+/// The most GUIs at once, over all ports, with this many boards: two for each, at least [`MAX_CLIENTS`]. When all slots are taken,
+/// [`Slots`] chooses one to close; if none may be closed, the new GUI is told to try again later.
+pub const fn max_clients(boards: usize) -> usize {
+    let two_each = boards.saturating_mul(2);
+    if two_each > MAX_CLIENTS {
+        two_each
+    } else {
+        MAX_CLIENTS
+    }
+}
+
+/// The most of so many that may come from one address.
+const fn max_clients_each(all: usize) -> usize {
+    all / 4 * 3
+}
 
 /// How long a new GUI is spared, so that a burst of others does not take its slot before it says what it wants. GUIs send `uci`
 /// within a second, even from a busy machine.
@@ -51,6 +66,12 @@ impl Shared {
             .fetch_max(last.0.saturating_add(1), Ordering::Relaxed);
     }
 
+    /// Makes room for the GUIs of this many boards. Those that are connected stay.
+    pub fn make_room(&self, boards: usize) {
+        let all = max_clients(boards);
+        self.slots.resize(all, max_clients_each(all));
+    }
+
     /// A number for another client.
     pub fn client(&self) -> ClientId {
         ClientId(self.ids.fetch_add(1, Ordering::Relaxed))
@@ -59,14 +80,13 @@ impl Shared {
 
 /// Serves one port until `stop` is cancelled.
 pub async fn serve(door: Door, bus: Bus, shared: Shared, stop: CancellationToken) {
-    let full = format!(
-        "{MAX_CLIENTS} programs are connected already, or {MAX_CLIENTS_EACH} of your machine: try again later"
-    );
+    let full =
+        "as many programs are connected already as may be, or of your machine: try again later";
     let visit = |stream, peer, slot| {
         let id = shared.client();
         let span = info_span!("client", %id, %peer);
         connection::client(stream, peer, id, bus.clone(), stop.clone(), slot).instrument(span)
     };
     let line = |why: &str| format!("info string {why}\n");
-    door.serve(&shared.slots, &full, line, &stop, visit).await;
+    door.serve(&shared.slots, full, line, &stop, visit).await;
 }
