@@ -182,7 +182,7 @@ impl Voice {
     /// The next message.
     pub async fn next(&mut self) -> Value {
         let heard = timeout(PATIENCE, self.heard.recv()).await;
-        let publish = heard.expect("a message").unwrap();
+        let publish = heard.unwrap().unwrap();
         serde_json::from_slice(&publish.payload).unwrap()
     }
 

@@ -1,6 +1,6 @@
 //! `/api/v1/events`: what the event stream tells, as server-sent events; and `/api/v1/wall`: all boards in short.
 
-use std::{convert::Infallible, sync::Arc, time::Duration};
+use std::{convert::Infallible, fmt::Write as _, sync::Arc, time::Duration};
 
 use axum::{Extension, body::Body, extract::State, response::Response};
 use futures_util::{Stream, StreamExt as _, stream};
@@ -64,7 +64,8 @@ async fn some_boards(wall: &mut Wall) -> String {
             while text.len() < CHUNK
                 && let Some(line) = wall.ready()
             {
-                text.push_str(&format!("data: {line}\n\n"));
+                // Writing to a string cannot fail.
+                let _ = write!(text, "data: {line}\n\n");
             }
             if !text.is_empty() {
                 return text;
