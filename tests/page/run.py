@@ -146,7 +146,7 @@ class Gui(threading.Thread):
 class Page:
     """The page in a browser."""
 
-    def __init__(self, address: str, size: tuple[int, int], dark: bool = False) -> None:
+    def __init__(self, address: str, size: tuple[int, int], dark: bool = False, script: str = NOTED) -> None:
         options = webdriver.ChromeOptions()
         options.binary_location = shutil.which("chromium") or "chromium"
         for argument in ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]:
@@ -158,7 +158,7 @@ class Page:
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
-        self.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": NOTED})
+        self.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": script})
         self.driver.get(address)
 
     def close(self, may_lose: bool = False) -> None:

@@ -382,10 +382,15 @@ impl Wire for Chessnut {
         waits.into_iter().flatten().min()
     }
 
-    /// It shows its pieces all the time, changed or not.
+    /// It shows its pieces all the time, changed or not. One that has become quiet shows them only when they change.
     fn look(&mut self, now: Instant) -> bool {
-        self.looks.get_or_insert(now);
-        true
+        let since = *self.looks.get_or_insert(now);
+        let last = self.shown_at.map_or(since, |at| at.max(since));
+        let shows = now < last + WATCH;
+        if !shows {
+            self.looks = None;
+        }
+        shows
     }
 
     fn light(&mut self, _now: Instant, squares: Bitboard) {
@@ -430,5 +435,20 @@ impl Wire for Chessnut {
 
     fn pause_between_links(&self) -> Duration {
         if self.by_usb { Duration::ZERO } else { PAUSE }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_that_shows_its_pieces_only_when_they_change_is_believed_after_a_while() {
+        let mut board = Chessnut::new(false, false, false);
+        let now = Instant::now();
+        board.link_up(now);
+        assert!(board.look(now));
+        assert!(board.look(now + WATCH - Duration::from_millis(1)));
+        assert!(!board.look(now + WATCH));
     }
 }

@@ -206,6 +206,7 @@ impl<W: Wire> Sensor<W> {
             let again = now + LOOK_WAIT;
             self.looks = Some(Look { since, again });
         } else {
+            self.looks = None;
             self.eyes.timeout(now);
         }
     }

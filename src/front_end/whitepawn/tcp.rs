@@ -130,12 +130,14 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn the_kernel_is_not_asked_on_the_daemons_thread() {
+    async fn the_kernel_is_asked_once_at_a_time_and_the_daemons_thread_goes_on_meanwhile() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let ask = asking(near.local_addr().unwrap(), near.peer_addr().unwrap());
+        let another = READING.acquire().await.unwrap();
         let mut asked = ask();
         assert!((&mut asked).now_or_never().is_none());
+        drop(another);
         assert_eq!(asked.await, Some(Receipt::Acknowledged));
     }
 
