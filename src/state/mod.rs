@@ -54,7 +54,7 @@ pub const ALL: Allowance = Allowance {
     per_second: 4 * EACH.per_second,
 };
 /// The most that a move of the hand gives back of what was written since the last one: 32 changes of one page. A ply takes
-/// three, so only changes by programs can be too fast.
+/// one, and a shown move two, so only changes by programs can be too fast.
 pub const MOVE: u64 = 128 * 1024;
 /// What moves may give back: twenty games by hands that are ten times as quick as at blitz. A board that reports moves without end
 /// gets no more.

@@ -660,3 +660,19 @@ fn an_answer_that_was_lost_with_the_daemon_is_told_again_though_the_board_was_to
     rig.states("");
     assert_eq!(rig.answer().unwrap().to_string(), "e2e4");
 }
+
+#[test]
+fn a_program_that_goes_on_from_the_hands_move_is_saved_with_the_next_change() {
+    let mut rig = Rig::new();
+    rig.states("");
+    rig.waits(1);
+    let begun = rig.core.memory();
+    rig.hears("MB e2e4\n");
+    let moved = rig.core.memory();
+    assert_eq!(moved.urgency(&begun), Urgency::AtOnce);
+    rig.states("e2e4");
+    let goes_on = rig.core.memory();
+    assert_eq!(goes_on.urgency(&moved), Urgency::Later);
+    rig.states("e2e4 e7e5");
+    assert_eq!(rig.core.memory().urgency(&goes_on), Urgency::AtOnce);
+}
