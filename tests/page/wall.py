@@ -12,6 +12,7 @@ import argparse
 import asyncio
 import os
 import random
+import resource
 import shutil
 import tempfile
 import threading
@@ -139,6 +140,9 @@ def main() -> None:
     options.add_argument("--plies", type=int, default=40)
     options.add_argument("--picture", type=Path, help="a PNG of the wall at the end")
     chosen = options.parse_args()
+    # Three sockets of ours a board.
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     moves = game(chosen.plies)
     tables = [Table(f"b{number}", moves) for number in range(1, chosen.boards + 1)]
     hall = Hall(tables)
