@@ -200,7 +200,22 @@ class _BoardLink(asyncio.Protocol):
         self.transport.write(line.encode() + b"\n")
 
 
-class Program(asyncio.Protocol):
+class _Caller(asyncio.Protocol):
+    """Whoever connects to a daemon; a failed attempt is a connection lost."""
+
+    _port: int
+
+    def _connect_soon(self, wait: float) -> None:
+        asyncio.get_running_loop().call_later(wait, lambda: asyncio.ensure_future(self._connect()))
+
+    async def _connect(self) -> None:
+        try:
+            await asyncio.get_running_loop().create_connection(lambda: self, "127.0.0.1", self._port)
+        except OSError:
+            self.connection_lost(None)
+
+
+class Program(_Caller):
     """A chess program with its relay: what was not answered is asked again over the next connection."""
 
     def __init__(self, table: Table, port: int, board: str) -> None:
@@ -218,15 +233,6 @@ class Program(asyncio.Protocol):
         self._next_game()
         self._connect_soon(0)
 
-    def _connect_soon(self, wait: float) -> None:
-        asyncio.get_running_loop().call_later(wait, lambda: asyncio.ensure_future(self._connect()))
-
-    async def _connect(self) -> None:
-        try:
-            await asyncio.get_running_loop().create_connection(lambda: self, "127.0.0.1", self._port)
-        except OSError:
-            self._connect_soon(AGAIN)
-
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self._transport, self._buffer = transport, b""
@@ -235,8 +241,9 @@ class Program(asyncio.Protocol):
         self._say("uci")
 
     def connection_lost(self, _: Exception | None) -> None:
+        if self._transport is not None:
+            self.table.note("program: disconnected")
         self._transport = None
-        self.table.note("program: disconnected")
         if not self.table.over.is_set():
             self._connect_soon(AGAIN)
 
@@ -303,7 +310,7 @@ class Program(asyncio.Protocol):
             self._say("quit")
 
 
-class Watcher(asyncio.Protocol):
+class Watcher(_Caller):
     """Reads the event stream of a daemon: every move of a game is told once, in order."""
 
     def __init__(self, name: str, port: int, tables: dict[str, Table], owned: dict[str, Board]) -> None:
@@ -323,15 +330,6 @@ class Watcher(asyncio.Protocol):
     def stop(self) -> None:
         """Does not connect again."""
         self._stopped = True
-
-    def _connect_soon(self, wait: float) -> None:
-        asyncio.get_running_loop().call_later(wait, lambda: asyncio.ensure_future(self._connect()))
-
-    async def _connect(self) -> None:
-        try:
-            await asyncio.get_running_loop().create_connection(lambda: self, "127.0.0.1", self._port)
-        except OSError:
-            self.connection_lost(None)
 
     def connection_made(self, _: asyncio.BaseTransport) -> None:
         self._buffer = b""

@@ -125,6 +125,9 @@ impl SavedBoard {
         let moved = self.held.game() != before.held.game()
             || self.held.certainty() != before.held.certainty()
             || sent(self) != sent(before);
+        if moved {
+            return Urgency::AtOnce;
+        }
         let stands = self.claims.target() == Some(self.held.game())
             && self.claims.has_holders_of(&before.claims)
             && self.held == before.held
@@ -134,10 +137,10 @@ impl SavedBoard {
             && self.hand.has_done_as(&before.hand)
             && self.identity == before.identity
             && self.driver == before.driver;
-        match (moved, stands) {
-            (true, _) => Urgency::AtOnce,
-            (false, true) => Urgency::Later,
-            (false, false) => Urgency::Soon,
+        if stands {
+            Urgency::Later
+        } else {
+            Urgency::Soon
         }
     }
 

@@ -578,6 +578,9 @@ mod tests {
             much.contains("more than this machine has (1024 MiB)"),
             "{much}"
         );
+        let unit = include_str!("../../../systemd/boardbridge.service");
+        let limit = format!("\nLimitNOFILE={FILES_IN_UNIT}\n");
+        assert!(unit.contains(&limit), "the unit has another limit");
         // An unknown machine is not judged.
         assert!(!needs(2000 * MEBIBYTE, None, 300).contains("note"));
     }
