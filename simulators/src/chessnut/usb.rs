@@ -43,6 +43,7 @@ pub struct UsbChessnut {
     board: Chessnut,
     /// Whether a computer has opened it.
     open: bool,
+    /// After this time the last command came.
     last_write: Option<Instant>,
     tells: Option<Instant>,
     unasked: bool,
@@ -113,8 +114,12 @@ impl SimulatedBoard for UsbChessnut {
     }
 
     fn received(&mut self, now: Instant, report: &[u8]) {
+        self.received_since(now, now, report);
+    }
+
+    fn received_since(&mut self, after: Instant, now: Instant, report: &[u8]) {
         self.timeout(now);
-        let gap = self.last_write.replace(now);
+        let gap = self.last_write.replace(after);
         if gap.is_some_and(|last| now < last + WRITE_GAP) {
             let lost = Report::Lost(format!("{report:02X?}: too dense"));
             return self.board.report(lost);

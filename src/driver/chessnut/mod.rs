@@ -42,8 +42,9 @@ pub const KIND: BoardKind = BoardKind::new("chessnut");
 /// The pause after each write. The board may drop what comes within 0.1 s (the maker's app leaves that much); the radio may bring two
 /// writes nearer to each other than they were sent.
 const GAP: Duration = Duration::from_millis(150);
-/// The pause after each write on USB (the maker's `EasyLinkSDK`, `WRITE_INTERVAL`).
-const GAP_ON_USB: Duration = Duration::from_millis(200);
+/// The pause after each write on USB: what the maker's `EasyLinkSDK` leaves (`WRITE_INTERVAL`, 200 ms), and as much more as by radio, for a
+/// busy machine may hand two reports over nearer to each other than they were written.
+const GAP_ON_USB: Duration = Duration::from_millis(250);
 /// A board that has shown no pieces for this long is asked again to. It shows them ten times a second.
 const WATCH: Duration = Duration::from_secs(5);
 /// Pieces that are shown sooner after those before have waited on their way, and come together: the board leaves 100 ms between two.
