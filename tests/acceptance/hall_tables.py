@@ -374,7 +374,8 @@ class Watcher(_Caller):
                 table.fault(f"{self._name} tells {board}'s first move again after {len(seen)} plies")
             seen.clear()
         elif board in self._unknown and ply > len(seen):
-            seen[:] = table.moves[: ply - 1]
+            told = (game for game in reversed(table.begun[-2:]) if game[ply - 1 : ply] == [move])
+            seen[:] = next(told, table.moves)[: ply - 1]
         self._unknown.discard(board)
         if ply != len(seen) + 1:
             table.fault(f"{self._name} tells move {ply} of {board} after {len(seen)}")

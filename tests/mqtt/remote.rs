@@ -269,6 +269,22 @@ fn a_command_is_dated_by_the_clock_of_the_daemon_that_judges_it() {
 }
 
 #[test]
+fn a_move_that_its_daemon_took_with_it_when_it_died_is_told_from_its_next_state() {
+    let now = Instant::now();
+    let mut remote = remote();
+    remote.state(now, &state(1, 2), true).unwrap();
+    // Kept there, but told by nobody; no event has a number yet.
+    let mut after: Value = serde_json::from_slice(&state(2, 3)).unwrap();
+    after["sequence"] = 0.into();
+    after["revision"] = 1.into();
+    let news = remote
+        .state(now, after.to_string().as_bytes(), true)
+        .unwrap()
+        .unwrap();
+    assert_eq!(moved(&news), [3]);
+}
+
+#[test]
 fn a_new_game_that_begins_as_the_one_before_is_not_told_as_take_backs() {
     let now = Instant::now();
     let mut remote = remote();

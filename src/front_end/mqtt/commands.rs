@@ -19,6 +19,7 @@ use super::{
     senders::{Senders, Verdict},
     settings::DaemonName,
     topics::Topic,
+    turns::Turns,
 };
 use crate::{
     bus::{
@@ -42,6 +43,7 @@ pub struct Commands {
     guests: Guests,
     presences: BTreeMap<ClientId, Presence>,
     senders: Senders,
+    turns: Turns,
     buttons: JoinSet<Option<Message>>,
 }
 
@@ -59,6 +61,7 @@ impl Commands {
             guests: Guests::default(),
             presences: BTreeMap::new(),
             senders: Senders::default(),
+            turns: Turns::default(),
             buttons: JoinSet::new(),
         }
     }
@@ -118,7 +121,8 @@ impl Commands {
         }
     }
 
-    /// A command for a board of ours, `here` if there is such a board. Returns the answer, unless it comes later, or never.
+    /// A command for a board of ours, `here` if there is such a board. Returns the answers to all that are carried out now, unless they
+    /// come later, or never.
     pub fn command(
         &mut self,
         now: Instant,
@@ -126,7 +130,7 @@ impl Commands {
         (name, here): (&BoardName, Option<BoardHandle>),
         payload: &[u8],
         complaints: &mut Complaints,
-    ) -> Option<Message> {
+    ) -> Vec<Message> {
         let envelope = if payload.len() > MAX_COMMAND {
             Err(format!("a command has at most {MAX_COMMAND} bytes"))
         } else {
@@ -140,7 +144,7 @@ impl Commands {
                     name.as_str(),
                     &format!("a command for {name} over the broker is not understood: {error}"),
                 );
-                return None;
+                return Vec::new();
             }
         };
         if envelope.id.is_empty() || envelope.id.len() > MAX_ID {
@@ -149,41 +153,86 @@ impl Commands {
                 envelope.from
             );
             complaints.complain(envelope.from.as_str(), &words);
-            return None;
+            return Vec::new();
         }
-        let here = here.ok_or_else(|| format!("{} has no board `{name}`", self.daemon));
-        let outcome = self.judge(now, at, here, &envelope).transpose()?;
-        if let Err(words) = &outcome {
-            complaints.complain(
-                envelope.from.as_str(),
-                &format!("{}: {words}", envelope.from),
-            );
+        match self.admit(now, at, name, &envelope) {
+            Ok(true) => {}
+            Ok(false) => return Vec::new(),
+            Err(outcome) => {
+                let (from, id) = (&envelope.from, &envelope.id);
+                return vec![concluded(from, id, outcome, complaints)];
+            }
         }
-        Some(answer(&envelope.from, &envelope.id, outcome))
+        let ready = match self.turns.take(now, name, envelope) {
+            Ok(ready) => ready,
+            Err(late) => {
+                let words = "the command comes after one that follows it".to_owned();
+                return vec![concluded(&late.from, &late.id, Err(words), complaints)];
+            }
+        };
+        let ready = ready.into_iter();
+        ready
+            .filter_map(|envelope| self.carried_out(name, here.clone(), &envelope, complaints))
+            .collect()
     }
 
-    /// Carries a command out, or says why not; `None` if its answer comes later, or never.
-    fn judge(
+    /// When [`Self::overdue`] has something.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.turns.deadline()
+    }
+
+    /// What has waited in vain for a command before it, and the board it is for: to be [carried out](Self::carried_out).
+    pub fn overdue(&mut self, now: Instant) -> Vec<(BoardName, Envelope)> {
+        self.turns.overdue(now)
+    }
+
+    /// Whether a command is to be carried out, or passed over without a word.
+    ///
+    /// # Errors
+    /// What is answered at once: it was carried out before, or why it is not.
+    fn admit(
         &mut self,
         now: Instant,
         at: SystemTime,
-        here: Result<BoardHandle, String>,
+        board: &BoardName,
         envelope: &Envelope,
-    ) -> Result<Option<()>, String> {
+    ) -> Result<bool, Result<(), String>> {
         let until = envelope
             .is_good(at)
-            .map_err(|late| late.words().to_owned())?;
+            .map_err(|late| Err(late.words().to_owned()))?;
         match self
             .senders
             .judge(now, at, &envelope.from, &envelope.id, until)
         {
-            Verdict::New => {}
-            Verdict::Again => return Ok(Some(())),
+            Verdict::New => Ok(true),
+            Verdict::Again if self.turns.holds(board, envelope) => Ok(false),
+            Verdict::Again => Err(Ok(())),
             Verdict::TooMany(true) => {
-                return Err("there are too many commands: wait a second".to_owned());
+                Err(Err("there are too many commands: wait a second".to_owned()))
             }
-            Verdict::TooMany(false) => return Ok(None),
+            Verdict::TooMany(false) => Ok(false),
         }
+    }
+
+    /// Carries a command out; returns its answer, unless that comes later.
+    pub fn carried_out(
+        &mut self,
+        name: &BoardName,
+        here: Option<BoardHandle>,
+        envelope: &Envelope,
+        complaints: &mut Complaints,
+    ) -> Option<Message> {
+        let here = here.ok_or_else(|| format!("{} has no board `{name}`", self.daemon));
+        let outcome = self.carry_out(here, envelope).transpose()?;
+        Some(concluded(&envelope.from, &envelope.id, outcome, complaints))
+    }
+
+    /// Carries a command out, or says why not; `None` if its answer comes later.
+    fn carry_out(
+        &mut self,
+        here: Result<BoardHandle, String>,
+        envelope: &Envelope,
+    ) -> Result<Option<()>, String> {
         let order = orders::read(&envelope.command).map_err(|error| error.to_string())?;
         let here = here?;
         let board = &here.name;
@@ -261,6 +310,19 @@ impl Commands {
 pub fn give(board: &BoardHandle, command: Command) -> Result<(), String> {
     let given = board.commands.try_send(command);
     given.map_err(|_| format!("{} has too much to do now: try again", board.name))
+}
+
+/// The answer to a command whose outcome is known; a failure is told here too.
+fn concluded(
+    from: &DaemonName,
+    id: &str,
+    outcome: Result<(), String>,
+    complaints: &mut Complaints,
+) -> Message {
+    if let Err(words) = &outcome {
+        complaints.complain(from.as_str(), &format!("{from}: {words}"));
+    }
+    answer(from, id, outcome)
 }
 
 fn answer(to: &DaemonName, id: &str, outcome: Result<(), String>) -> Message {

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::settings::DaemonName;
+use super::{settings::DaemonName, turns::Turn};
 use crate::front_end::objects::timestamp;
 
 /// How often a daemon says that it is there.
@@ -68,6 +68,9 @@ pub struct Envelope {
     /// The sender's epoch, if it has any.
     #[serde(default)]
     pub epoch: u64,
+    /// Its place among those that the sender says to the board, if that matters.
+    #[serde(default)]
+    pub turn: Option<Turn>,
     /// What is said: [`super::orders`].
     pub command: Value,
 }
@@ -121,6 +124,7 @@ impl Envelope {
         from: &DaemonName,
         epoch: u64,
         until: SystemTime,
+        turn: &Turn,
         command: &Value,
     ) -> String {
         json!({
@@ -128,6 +132,7 @@ impl Envelope {
             "from": from.as_str(),
             "epoch": epoch,
             "expires": timestamp(until),
+            "turn": turn,
             "command": command,
         })
         .to_string()
@@ -177,7 +182,12 @@ mod tests {
                 now + Duration::from_secs(life.unsigned_abs())
             };
             let from = "hall-1".parse().unwrap();
-            let text = Envelope::write("1", &from, 5, until, &json!("ready"));
+            let turn = Turn {
+                of: "far".parse().unwrap(),
+                series: 1,
+                number: 1,
+            };
+            let text = Envelope::write("1", &from, 5, until, &turn, &json!("ready"));
             serde_json::from_str::<Envelope>(&text).unwrap()
         };
         assert!(envelope(10).is_good(now).is_ok());

@@ -7,7 +7,7 @@
 //! | what | where |
 //! |---|---|
 //! | what is said, and where | `topics`, `messages`, `orders` (commands), `state` (a board as JSON) |
-//! | our boards | `outward` (what happens on them), `commands` (what is said to them), `guests` (who plays on them from elsewhere), `senders` (who may say how much), `complaints`, `home_assistant` |
+//! | our boards | `outward` (what happens on them), `commands` (what is said to them), `guests` (who plays on them from elsewhere), `senders` (who may say how much), `turns` (in which order), `complaints`, `home_assistant` |
 //! | boards of others | `remote` |
 //! | what waits for the broker | `outbox` |
 //! | the way | `broker` (the connection), `server` (the task), `hub` (how the daemon's parts find it) |
@@ -28,3 +28,4 @@ pub mod server;
 pub mod settings;
 pub mod state;
 pub mod topics;
+pub mod turns;

@@ -20,6 +20,7 @@ use super::{
     settings::{DaemonName, FarBoard},
     state::{Numbers, Object, Reading},
     topics::{Part, Topic},
+    turns::Turn,
 };
 use crate::{
     chess::game::{Game, uci},
@@ -103,7 +104,10 @@ pub struct Remote {
     events: BTreeMap<u64, Event>,
     standing: BTreeMap<ClientId, Standing>,
     unanswered: VecDeque<Unanswered>,
+    /// Commands of ours, for their identifiers.
     counted: u64,
+    /// Which series of commands this is, and how many it has.
+    series: (u64, u64),
     refusals: Vec<String>,
 }
 
@@ -118,6 +122,8 @@ impl Remote {
         Self {
             name,
             far,
+            // It grows with each start, and more slowly than the epoch does.
+            series: (ours.epoch, 0),
             ours,
             presence: Presence::Away(why),
             heard: None,
@@ -165,6 +171,7 @@ impl Remote {
     /// The broker is reached, and everything said before may be lost.
     pub fn reached(&mut self) {
         self.unanswered.clear();
+        self.series = (self.series.0 + 1, 0);
         for standing in self.standing.values_mut() {
             standing.said = None;
         }
@@ -387,6 +394,7 @@ impl Remote {
     /// The message of a command.
     fn said(&mut self, now: Instant, at: SystemTime, command: &Command) -> Message {
         self.counted += 1;
+        self.series.1 += 1;
         let Ours { daemon, epoch } = &self.ours;
         let id = format!("{epoch}-{}-{}", self.name, self.counted);
         if let Some(client) = command.client()
@@ -409,7 +417,14 @@ impl Remote {
             .their_clock
             .map(|(theirs, since)| theirs + now.saturating_duration_since(since));
         let until = theirs.unwrap_or(at) + COMMAND_LIFE;
-        let payload = Envelope::write(&id, daemon, *epoch, until, &orders::write(command));
+        let (series, number) = self.series;
+        let turn = Turn {
+            of: self.name.clone(),
+            series,
+            number,
+        };
+        let command = orders::write(command);
+        let payload = Envelope::write(&id, daemon, *epoch, until, &turn, &command);
         let topic = Topic::board(&self.far.daemon, &self.far.board, Part::Commands);
         Message::once(&topic, payload).within(COMMAND_LIFE)
     }
@@ -481,7 +496,9 @@ impl Remote {
         if first && self.numbers.sequence == 0 && come.is_empty() {
             return Vec::new();
         }
-        let missing = sequence.saturating_sub(self.numbers.sequence) != come.len() as u64;
+        // What happened before its daemon started again has no number any more.
+        let is_new = self.numbers.revision == 0 && self.numbers.sequence == 0;
+        let missing = is_new || sequence.saturating_sub(self.numbers.sequence) != come.len() as u64;
         let mut events: Vec<Event> = come.into_values().collect();
         if missing {
             let of_game = |event: &Event| {

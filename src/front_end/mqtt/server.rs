@@ -171,6 +171,7 @@ impl<'a> Server<'a> {
         loop {
             self.flush(broker);
             let birth = self.birth;
+            let overdue = self.commands.deadline().map(Into::into);
             tokio::select! {
                 biased;
                 () = stop.cancelled() => break,
@@ -199,6 +200,7 @@ impl<'a> Server<'a> {
                 }
                 _ = heartbeat.tick() => self.put(online(&self.daemon, true, self.epoch)),
                 _ = tick.tick() => self.tick(),
+                () = sleep_until_some(overdue) => self.overdue(),
                 () = sleep_until_some(birth) => {
                     self.birth = None;
                     self.announce();
@@ -608,9 +610,22 @@ impl<'a> Server<'a> {
         let (now, at) = (Instant::now(), clock::now());
         let named = (board, self.own_board(board));
         let complaints = &mut self.complaints;
-        let answer = self.commands.command(now, at, named, payload, complaints);
-        if let Some(answer) = answer {
+        for answer in self.commands.command(now, at, named, payload, complaints) {
             self.put(answer);
+        }
+    }
+
+    /// Commands have waited long enough for those before them.
+    fn overdue(&mut self) {
+        for (name, envelope) in self.commands.overdue(Instant::now()) {
+            let here = self.own_board(&name);
+            let complaints = &mut self.complaints;
+            let answer = self
+                .commands
+                .carried_out(&name, here, &envelope, complaints);
+            if let Some(answer) = answer {
+                self.put(answer);
+            }
         }
     }
 }

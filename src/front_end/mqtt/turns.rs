@@ -1,0 +1,232 @@
+//! The order of what one daemon says to a board: a broker may deliver a message after a later one.
+//!
+//! Commands that carry a [`Turn`] are carried out by its number. One that comes early waits a moment for those before it.
+
+use std::{
+    collections::BTreeMap,
+    time::{Duration, Instant},
+};
+
+use serde::{Deserialize, Serialize};
+
+use super::{messages::Envelope, settings::DaemonName};
+use crate::vocabulary::BoardName;
+
+/// How long a command waits for one before it, which may be lost. A broker that delivers in another order does so within a few
+/// round trips.
+pub const TURN_WAIT: Duration = Duration::from_millis(500);
+/// Commands that wait at once, in all: of 32 KiB at most.
+pub const MAX_EARLY: usize = 256;
+/// Who says something to which board, known at once: the boards of this daemon, or 256 daemons that each play on 16 of them.
+pub const MAX_SPEAKERS: usize = 4_096;
+
+/// The place of a command among those that one daemon says to a board.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Turn {
+    /// The sender's name for the board: it may have the same board twice.
+    pub of: BoardName,
+    /// Grows when the sender says everything again; nothing of an earlier series counts then.
+    pub series: u64,
+    /// From 1 in each series, without gaps.
+    pub number: u64,
+}
+
+/// Who says something to which board of ours.
+type Speaker = (DaemonName, BoardName, BoardName);
+
+#[derive(Debug)]
+struct Speech {
+    series: u64,
+    /// The number that comes next.
+    next: u64,
+    /// What came early, and when.
+    early: BTreeMap<u64, (Instant, Envelope)>,
+    heard: Instant,
+}
+
+/// What is said to our boards, in turn.
+#[derive(Debug, Default)]
+pub struct Turns(BTreeMap<Speaker, Speech>);
+
+impl Turns {
+    /// A command for this board has come; returns what is to be carried out now, in order.
+    ///
+    /// # Errors
+    /// One that has to come after it was carried out: the command is given back.
+    pub fn take(
+        &mut self,
+        now: Instant,
+        board: &BoardName,
+        envelope: Envelope,
+    ) -> Result<Vec<Envelope>, Box<Envelope>> {
+        let Some(turn) = envelope.turn.clone() else {
+            return Ok(vec![envelope]);
+        };
+        let is_full = self.early() >= MAX_EARLY;
+        let speaker = (envelope.from.clone(), board.clone(), turn.of);
+        if !self.0.contains_key(&speaker) && self.0.len() >= MAX_SPEAKERS {
+            let silent = self.0.iter().min_by_key(|(_, speech)| speech.heard);
+            if let Some(silent) = silent.map(|(speaker, _)| speaker.clone()) {
+                self.0.remove(&silent);
+            }
+        }
+        let begins = Speech {
+            series: turn.series,
+            next: 1,
+            early: BTreeMap::new(),
+            heard: now,
+        };
+        let speech = self.0.entry(speaker).or_insert_with(|| begins);
+        speech.heard = now;
+        if turn.series > speech.series {
+            speech.series = turn.series;
+            speech.next = 1;
+            speech.early.clear();
+        }
+        if (turn.series, turn.number) < (speech.series, speech.next) {
+            return Err(Box::new(envelope));
+        }
+        speech.early.insert(turn.number, (now, envelope));
+        // If too many wait, none does.
+        if is_full {
+            speech.skip();
+        }
+        Ok(speech.ready())
+    }
+
+    /// Whether this command waits for its turn.
+    pub fn holds(&self, board: &BoardName, envelope: &Envelope) -> bool {
+        envelope.turn.as_ref().is_some_and(|turn| {
+            let speaker = (envelope.from.clone(), board.clone(), turn.of.clone());
+            self.0.get(&speaker).is_some_and(|speech| {
+                speech.series == turn.series && speech.early.contains_key(&turn.number)
+            })
+        })
+    }
+
+    /// When [`Self::overdue`] has something.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.0.values().filter_map(Speech::deadline).min()
+    }
+
+    /// What has waited long enough, and the board that it is for.
+    pub fn overdue(&mut self, now: Instant) -> Vec<(BoardName, Envelope)> {
+        let mut overdue = Vec::new();
+        for ((_, board, _), speech) in &mut self.0 {
+            while speech.deadline().is_some_and(|deadline| deadline <= now) {
+                speech.skip();
+                let ready = speech.ready().into_iter();
+                overdue.extend(ready.map(|envelope| (board.clone(), envelope)));
+            }
+        }
+        overdue
+    }
+
+    /// How many commands wait.
+    fn early(&self) -> usize {
+        self.0.values().map(|speech| speech.early.len()).sum()
+    }
+}
+
+impl Speech {
+    fn deadline(&self) -> Option<Instant> {
+        let since = self.early.values().map(|(since, _)| *since).min();
+        since.map(|since| since + TURN_WAIT)
+    }
+
+    /// Those before the first that waits are taken for lost.
+    fn skip(&mut self) {
+        if let Some((number, _)) = self.early.first_key_value() {
+            self.next = *number;
+        }
+    }
+
+    /// Those whose turn it is.
+    fn ready(&mut self) -> Vec<Envelope> {
+        let mut ready = Vec::new();
+        while let Some((_, envelope)) = self.early.remove(&self.next) {
+            self.next = self.next.saturating_add(1);
+            ready.push(envelope);
+        }
+        ready
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn envelope(series: u64, number: u64) -> Envelope {
+        Envelope {
+            id: format!("{series}-{number}"),
+            from: "hall-2".parse().unwrap(),
+            expires: String::new(),
+            epoch: 1,
+            turn: Some(Turn {
+                of: "far".parse().unwrap(),
+                series,
+                number,
+            }),
+            command: json!("ready"),
+        }
+    }
+
+    fn ids(envelopes: Vec<Envelope>) -> Vec<String> {
+        envelopes.into_iter().map(|one| one.id).collect()
+    }
+
+    #[test]
+    fn what_is_overtaken_is_carried_out_first_all_the_same() {
+        let (now, board) = (Instant::now(), "citrine".parse().unwrap());
+        let mut turns = Turns::default();
+        let mut take = |one| turns.take(now, &board, one).map(ids);
+        assert_eq!(take(envelope(5, 2)).unwrap(), [""; 0]);
+        assert_eq!(take(envelope(5, 1)).unwrap(), ["5-1", "5-2"]);
+        assert_eq!(take(envelope(5, 3)).unwrap(), ["5-3"]);
+        // Of a series that is over, or of a number that is: too late.
+        assert!(take(envelope(5, 2)).is_err());
+        assert_eq!(take(envelope(6, 1)).unwrap(), ["6-1"]);
+        assert!(take(envelope(5, 4)).is_err());
+    }
+
+    #[test]
+    fn what_is_lost_is_waited_for_only_a_moment() {
+        let (now, board) = (Instant::now(), "citrine".parse().unwrap());
+        let mut turns = Turns::default();
+        for number in [3, 4, 6] {
+            assert_eq!(
+                ids(turns.take(now, &board, envelope(5, number)).unwrap()),
+                [""; 0]
+            );
+        }
+        assert!(turns.holds(&board, &envelope(5, 4)));
+        assert_eq!(turns.deadline(), Some(now + TURN_WAIT));
+        assert!(turns.overdue(now).is_empty());
+        let overdue = turns.overdue(now + TURN_WAIT).into_iter();
+        assert_eq!(
+            ids(overdue.map(|(_, one)| one).collect()),
+            ["5-3", "5-4", "5-6"]
+        );
+        assert_eq!(turns.deadline(), None);
+        assert!(!turns.holds(&board, &envelope(5, 4)));
+    }
+
+    #[test]
+    fn what_waits_and_who_is_known_is_bounded() {
+        let (mut now, board) = (Instant::now(), "citrine".parse().unwrap());
+        let mut turns = Turns::default();
+        for number in 2..MAX_EARLY as u64 + 10 {
+            let _ = turns.take(now, &board, envelope(5, number));
+        }
+        assert!(turns.early() <= MAX_EARLY);
+        for number in 0..MAX_SPEAKERS + 10 {
+            now += Duration::from_millis(1);
+            let mut one = envelope(5, 1);
+            one.from = format!("hall-{number}").parse().unwrap();
+            let _ = turns.take(now, &board, one);
+        }
+        assert!(turns.0.len() <= MAX_SPEAKERS);
+    }
+}
