@@ -980,6 +980,40 @@ fn a_running_game_is_written_when_it_begins_when_it_stands_and_when_it_is_no_lon
 }
 
 #[test]
+fn a_game_that_is_over_is_written_while_the_disk_is_spared() {
+    let mut rig = Rig::new();
+    rig.stands(game("f2f3 e7e5"));
+    // From here on nothing that can wait is written.
+    let see = |rig: &mut Rig, moves: &str| {
+        rig.now += WRITE_GAP;
+        rig.snapshot.game = Arc::new(game(moves));
+        rig.snapshot.by = vec![Some(By::Hand); rig.snapshot.game.len()].into();
+        rig.archive.see(rig.at, &rig.snapshot);
+    };
+    see(&mut rig, "f2f3 e7e5 g2g4");
+    assert_eq!(rig.archive.poll_over(rig.now), None, "it goes on");
+    assert_eq!(rig.archive.over_deadline(), None);
+    rig.snapshot.ending = Some(GameEnd {
+        outcome: Outcome::Known(shakmaty::KnownOutcome::Decisive {
+            winner: Color::Black,
+        }),
+        reason: Reason::Checkmate,
+    });
+    see(&mut rig, "f2f3 e7e5 g2g4 d8h4");
+    rig.snapshot.ending = None;
+    // Another one begins before anything was written.
+    see(&mut rig, "");
+    see(&mut rig, "d2d4");
+    let over = rig.archive.poll_over(rig.now).unwrap();
+    assert!(over.text.contains("Qh4# 0-1"), "{}", over.text);
+    assert_eq!(rig.archive.over_deadline(), None, "it is being written");
+    let result = rig.folder.write(&over);
+    rig.archive.written(rig.now, result);
+    rig.now += WRITE_GAP;
+    assert_eq!(rig.archive.poll_over(rig.now), None, "the next one waits");
+}
+
+#[test]
 fn what_the_board_held_when_the_daemon_was_killed_is_written_at_the_next_start() {
     for begun in [true, false] {
         let mut rig = Rig::new();

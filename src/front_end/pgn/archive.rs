@@ -436,6 +436,15 @@ impl Archive {
         self.next(now, |kept| all || kept.is_due())
     }
 
+    /// As [`Self::poll_write`], of the games that are over only: the board's memory does not have them any more once another one
+    /// begins.
+    pub fn poll_over(&mut self, now: Instant) -> Option<Writing> {
+        if self.over_deadline().is_some_and(|after| after > now) {
+            return None;
+        }
+        self.next(now, |kept| kept.record.is_over())
+    }
+
     /// The next text to write before the daemon ends, whether or not its time has come.
     pub fn flush(&mut self, now: Instant) -> Option<Writing> {
         self.next(now, |_| true)
@@ -493,6 +502,13 @@ impl Archive {
     /// Whether the text last returned is still unanswered.
     pub fn is_writing(&self) -> bool {
         self.writing.is_some()
+    }
+
+    /// Before this time [`Self::poll_over`] has nothing.
+    pub fn over_deadline(&self) -> Option<Instant> {
+        let mut games = self.games.iter().filter(|_| self.writing.is_none());
+        let waits = games.any(|kept| kept.is_dirty() && kept.record.is_over());
+        self.write_after.max(self.retry_after).filter(|_| waits)
     }
 
     /// When [`Self::poll_write`] will have something.

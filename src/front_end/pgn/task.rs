@@ -69,15 +69,21 @@ impl Task {
         let mut writing = None;
         loop {
             let now = Instant::now().into_std();
-            let wait = writer.waits_until(now);
+            let (wait, end_wait) = (writer.waits_until(now), writer.end_waits_until(now));
             if writing.is_none()
-                && wait.is_none()
-                && let Some(next) = self.archive.poll_write(now)
+                && let Some(next) = match (wait, end_wait) {
+                    (None, _) => self.archive.poll_write(now),
+                    (Some(_), None) => self.archive.poll_over(now),
+                    _ => None,
+                }
             {
                 writing = Some(Box::pin(writer.write(&self.folder, next)));
             }
             // Never before the disk may be written to.
-            let deadline = self.archive.deadline().max(wait).map(Instant::from_std);
+            let deadline = self.archive.deadline().max(wait);
+            let of_ends = self.archive.over_deadline().max(end_wait);
+            let deadline = [deadline, of_ends].into_iter().flatten().min();
+            let deadline = deadline.map(Instant::from_std);
             let written = async {
                 match &mut writing {
                     Some(writing) => writing.await,
