@@ -980,7 +980,7 @@ fn a_running_game_is_written_when_it_begins_when_it_stands_and_when_it_is_no_lon
 }
 
 #[test]
-fn a_game_that_is_over_is_written_while_the_disk_is_spared() {
+fn a_game_that_has_ended_is_written_while_the_disk_is_spared() {
     let mut rig = Rig::new();
     rig.stands(game("f2f3 e7e5"));
     // From here on nothing that can wait is written.
@@ -991,8 +991,8 @@ fn a_game_that_is_over_is_written_while_the_disk_is_spared() {
         rig.archive.see(rig.at, &rig.snapshot);
     };
     see(&mut rig, "f2f3 e7e5 g2g4");
-    assert_eq!(rig.archive.poll_over(rig.now), None, "it goes on");
-    assert_eq!(rig.archive.over_deadline(), None);
+    assert_eq!(rig.archive.poll_ended(rig.now), None, "it goes on");
+    assert_eq!(rig.archive.ended_deadline(), None);
     rig.snapshot.ending = Some(GameEnd {
         outcome: Outcome::Known(shakmaty::KnownOutcome::Decisive {
             winner: Color::Black,
@@ -1004,13 +1004,20 @@ fn a_game_that_is_over_is_written_while_the_disk_is_spared() {
     // Another one begins before anything was written.
     see(&mut rig, "");
     see(&mut rig, "d2d4");
-    let over = rig.archive.poll_over(rig.now).unwrap();
+    let over = rig.archive.poll_ended(rig.now).unwrap();
     assert!(over.text.contains("Qh4# 0-1"), "{}", over.text);
-    assert_eq!(rig.archive.over_deadline(), None, "it is being written");
+    assert_eq!(rig.archive.ended_deadline(), None, "it is being written");
     let result = rig.folder.write(&over);
     rig.archive.written(rig.now, result);
     rig.now += WRITE_GAP;
-    assert_eq!(rig.archive.poll_over(rig.now), None, "the next one waits");
+    assert_eq!(rig.archive.poll_ended(rig.now), None, "the next one waits");
+    // Left for another one, without an end.
+    let left = "d2d4 d7d5 c2c4 e7e6 b1c3 g8f6 c1g5 f8e7 e2e3";
+    see(&mut rig, left);
+    assert_eq!(rig.archive.poll_ended(rig.now), None, "it may go on");
+    see(&mut rig, "");
+    see(&mut rig, "c2c4");
+    assert!(rig.archive.poll_ended(rig.now).is_some());
 }
 
 #[test]

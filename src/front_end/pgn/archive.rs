@@ -115,6 +115,12 @@ impl ArchivedGame {
         self.due || self.file.is_none() || self.record.is_over()
     }
 
+    /// Whether it is over, or another one, the last of its board, was begun after more than a few moves of it.
+    fn has_ended(&self, last: Option<u64>) -> bool {
+        let is_left = last != Some(self.id) && self.record.game.len() > MAX_TAKEN_BACK;
+        is_left || self.record.is_over()
+    }
+
     fn is_dirty(&self) -> bool {
         self.revision != self.written
     }
@@ -436,13 +442,14 @@ impl Archive {
         self.next(now, |kept| all || kept.is_due())
     }
 
-    /// As [`Self::poll_write`], of the games that are over only: the board's memory does not have them any more once another one
+    /// As [`Self::poll_write`], of the games that have ended only: the board's memory does not have them any more once another one
     /// begins.
-    pub fn poll_over(&mut self, now: Instant) -> Option<Writing> {
-        if self.over_deadline().is_some_and(|after| after > now) {
+    pub fn poll_ended(&mut self, now: Instant) -> Option<Writing> {
+        if self.ended_deadline().is_some_and(|after| after > now) {
             return None;
         }
-        self.next(now, |kept| kept.record.is_over())
+        let last = self.games.back().map(|kept| kept.id);
+        self.next(now, |kept| kept.has_ended(last))
     }
 
     /// The next text to write before the daemon ends, whether or not its time has come.
@@ -504,10 +511,11 @@ impl Archive {
         self.writing.is_some()
     }
 
-    /// Before this time [`Self::poll_over`] has nothing.
-    pub fn over_deadline(&self) -> Option<Instant> {
+    /// Before this time [`Self::poll_ended`] has nothing.
+    pub fn ended_deadline(&self) -> Option<Instant> {
+        let last = self.games.back().map(|kept| kept.id);
         let mut games = self.games.iter().filter(|_| self.writing.is_none());
-        let waits = games.any(|kept| kept.is_dirty() && kept.record.is_over());
+        let waits = games.any(|kept| kept.is_dirty() && kept.has_ended(last));
         self.write_after.max(self.retry_after).filter(|_| waits)
     }
 

@@ -49,7 +49,7 @@ pub const SYNCS: Allowance = Allowance {
     at_once: 60,
     per_second: 1,
 };
-/// Syncs beyond these for games that are over: those of 512 boards, at the end of a round.
+/// Syncs beyond these for games that have ended: those of 512 boards, at the end of a round.
 pub const SYNCS_OF_ENDS: u64 = 1_024;
 /// Syncs for a file: its content, and its name.
 const SYNCS_EACH: u64 = 2;
@@ -322,7 +322,7 @@ impl Writer {
         syncs.waits_until(now, 0)
     }
 
-    /// When a game that is over may be written.
+    /// When a game that has ended may be written.
     pub fn end_waits_until(&self, now: Instant) -> Option<Instant> {
         let syncs = self.syncs.lock().unwrap_or_else(PoisonError::into_inner);
         syncs.waits_until(now, SYNCS_OF_ENDS)

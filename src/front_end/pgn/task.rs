@@ -73,7 +73,7 @@ impl Task {
             if writing.is_none()
                 && let Some(next) = match (wait, end_wait) {
                     (None, _) => self.archive.poll_write(now),
-                    (Some(_), None) => self.archive.poll_over(now),
+                    (Some(_), None) => self.archive.poll_ended(now),
                     _ => None,
                 }
             {
@@ -81,7 +81,7 @@ impl Task {
             }
             // Never before the disk may be written to.
             let deadline = self.archive.deadline().max(wait);
-            let of_ends = self.archive.over_deadline().max(end_wait);
+            let of_ends = self.archive.ended_deadline().max(end_wait);
             let deadline = [deadline, of_ends].into_iter().flatten().min();
             let deadline = deadline.map(Instant::from_std);
             let written = async {
