@@ -6,6 +6,7 @@ use boardbridge::{
     chess::game::Game,
     front_end::mqtt::{
         messages::{AWAY_AFTER, Answer, Online},
+        outbox::Message,
         remote::{ANSWER_WAIT, News, Ours, Remote},
         settings::FarBoard,
     },
@@ -207,6 +208,47 @@ fn what_a_client_has_stated_is_said_again_when_it_was_lost() {
     // The other daemon has started again, and knows nothing.
     remote.state(later, &state(2, 1), true).unwrap();
     assert_eq!(remote.again(later, at).len(), 3);
+}
+
+#[test]
+fn a_new_game_is_said_again_with_its_position_until_the_board_has_begun_it() {
+    let (now, at) = (Instant::now(), SystemTime::now());
+    let client = ClientId(7);
+    let mut remote = remote();
+    remote.online(now, at, &online(1, true), true);
+    remote.state(now, &state(1, 4), true).unwrap();
+    let commands = |messages: &[Message]| -> Vec<Value> {
+        let commands = messages.iter().map(|message| said(&message.payload).1);
+        commands.collect()
+    };
+    let first = remote
+        .command(now, at, &Command::NewGame { client })
+        .unwrap();
+    assert_eq!(commands(&[first]), [json!({ "new-game": { "client": 7 } })]);
+    remote.command(now, at, &target(2)).unwrap();
+    // The other daemon died before it took them, and has started again.
+    remote.state(now, &state(2, 4), true).unwrap();
+    let again = commands(&remote.again(now, at));
+    let new = json!({ "new-game": { "client": 7, "before": 2 } });
+    assert_eq!(again[0], new);
+    assert_eq!(again[1]["state"]["number"], 2);
+    // The client has gone on, and that was lost too: the game must not be begun anew when it was.
+    remote.command(now, at, &target(3)).unwrap();
+    remote.state(now, &state(3, 4), true).unwrap();
+    let again = commands(&remote.again(now, at));
+    assert_eq!((&again[0], again.len()), (&new, 2));
+    let mut known: Value = serde_json::from_slice(&state(3, 5)).unwrap();
+    known["peer"]["places"] =
+        json!([{ "daemon": "hall-2", "client": 7, "number": 2, "joined": true, "answer": [] }]);
+    remote
+        .state(now, known.to_string().as_bytes(), true)
+        .unwrap();
+    let later = now + ANSWER_WAIT;
+    let again = commands(&remote.again(later, at));
+    assert!(
+        again[0]["state"].is_object(),
+        "the game has begun: {again:?}"
+    );
 }
 
 #[test]

@@ -27,6 +27,8 @@ const MAX_CLOCK: f64 = 7.0 * 24.0 * 3600.0;
 pub enum Order {
     /// A statement of a client; its number is the one it has at its own daemon.
     Statement(Command),
+    /// A statement that is said again, of no use if the client's statement of this number, or a later one, is known.
+    Again(Command, u64),
     /// A button: what the player says to the opponent, or to the board.
     Say(Saying),
     /// A button: what pawns become.
@@ -82,6 +84,8 @@ enum Said {
     NewGame {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         client: Option<u64>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        before: Option<u64>,
     },
     Ready {
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -212,12 +216,19 @@ fn order(said: Said) -> Result<Order, NoOrder> {
             let client = ClientId(client);
             statement(Command::Refuse { client, number })
         }
-        Said::NewGame { client: None } => Ok(Order::Say(Saying::NewGame)),
+        Said::NewGame { client: None, .. } => Ok(Order::Say(Saying::NewGame)),
         Said::NewGame {
             client: Some(client),
-        } => statement(Command::NewGame {
-            client: ClientId(client),
-        }),
+            before,
+        } => {
+            let command = Command::NewGame {
+                client: ClientId(client),
+            };
+            Ok(match before {
+                Some(number) => Order::Again(command, number),
+                None => Order::Statement(command),
+            })
+        }
         Said::Ready { client: None } => Ok(Order::Say(Saying::Ready)),
         Said::Ready {
             client: Some(client),
@@ -290,6 +301,15 @@ fn read_clocks(said: SaidClocks) -> Result<Clocks, NoOrder> {
     })
 }
 
+/// A new game that is said again, before the client's statement of this number.
+pub fn new_game_again(client: ClientId, before: u64) -> Value {
+    let said = Said::NewGame {
+        client: Some(client.0),
+        before: Some(before),
+    };
+    serde_json::to_value(said).unwrap_or_default()
+}
+
 /// A command as JSON, of a client with its number at its own daemon.
 pub fn write(command: &Command) -> Value {
     let said = match command.clone() {
@@ -326,6 +346,7 @@ pub fn write(command: &Command) -> Value {
         },
         Command::NewGame { client } => Said::NewGame {
             client: Some(client.0),
+            before: None,
         },
         Command::Ready { client } => Said::Ready {
             client: Some(client.0),

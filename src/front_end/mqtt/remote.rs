@@ -81,6 +81,8 @@ struct Standing {
     commands: Vec<Command>,
     /// When all of it was last said.
     said: Option<Instant>,
+    /// The number of the target that a new game in it belongs to.
+    begins: Option<u64>,
 }
 
 /// A board of another daemon. See the module documentation.
@@ -238,6 +240,7 @@ impl Remote {
         let events = self.events_until(object.numbers.sequence, &shown, first);
         self.numbers = object.numbers;
         self.shown = shown;
+        self.games_begun();
         if live {
             self.heard = Some(now);
         }
@@ -306,7 +309,7 @@ impl Remote {
         if self.presence != Presence::Here {
             return None;
         }
-        Some(self.said(now, at, command))
+        Some(self.message(now, at, command, &orders::write(command)))
     }
 
     /// What has to be said again now.
@@ -335,8 +338,17 @@ impl Remote {
                 continue;
             };
             standing.said = Some(now);
-            let commands = standing.commands.clone();
-            messages.extend(commands.iter().map(|command| self.said(now, at, command)));
+            let (commands, begins) = (standing.commands.clone(), standing.begins);
+            for command in &commands {
+                let said = match (command, begins) {
+                    // A game that has gone on meanwhile must not be begun anew.
+                    (Command::NewGame { client }, Some(before)) => {
+                        orders::new_game_again(*client, before)
+                    }
+                    _ => orders::write(command),
+                };
+                messages.push(self.message(now, at, command, &said));
+            }
         }
         messages
     }
@@ -376,7 +388,6 @@ impl Remote {
                     | Command::Analyse { .. }
                     | Command::Answered { .. }
                     | Command::Refuse { .. }
-                    | Command::NewGame { .. }
                     | Command::Ended { .. }
                     | Command::Yield { .. }
             );
@@ -389,10 +400,25 @@ impl Remote {
         };
         standing.commands.retain(|before| !replaces(before));
         standing.commands.push(command.clone());
+        match command {
+            Command::NewGame { .. } => standing.begins = None,
+            // What was before a new game is over with the first target after it.
+            Command::Target { number, .. } if standing.begins.is_none() => {
+                let new = |command: &Command| matches!(command, Command::NewGame { .. });
+                standing.begins = standing.commands.iter().any(new).then_some(*number);
+            }
+            _ => {}
+        }
     }
 
-    /// The message of a command.
-    fn said(&mut self, now: Instant, at: SystemTime, command: &Command) -> Message {
+    /// The message of a command, which is `said` so.
+    fn message(
+        &mut self,
+        now: Instant,
+        at: SystemTime,
+        command: &Command,
+        said: &Value,
+    ) -> Message {
         self.counted += 1;
         self.series.1 += 1;
         let Ours { daemon, epoch } = &self.ours;
@@ -423,10 +449,23 @@ impl Remote {
             series,
             number,
         };
-        let command = orders::write(command);
-        let payload = Envelope::write(&id, daemon, *epoch, until, &turn, &command);
+        let payload = Envelope::write(&id, daemon, *epoch, until, &turn, said);
         let topic = Topic::board(&self.far.daemon, &self.far.board, Part::Commands);
         Message::once(&topic, payload).within(COMMAND_LIFE)
+    }
+
+    /// New games that the board has begun are not said again.
+    fn games_begun(&mut self) {
+        for place in &*self.shown.places {
+            if let Some(standing) = self.standing.get_mut(&place.client)
+                && standing.begins.is_some_and(|begins| begins <= place.number)
+            {
+                standing.begins = None;
+                standing
+                    .commands
+                    .retain(|command| !matches!(command, Command::NewGame { .. }));
+            }
+        }
     }
 
     fn is_stale(&self, numbers: Numbers) -> bool {

@@ -115,9 +115,10 @@ impl ArchivedGame {
         self.due || self.file.is_none() || self.record.is_over()
     }
 
-    /// Whether it is over, or another one, the last of its board, was begun after more than a few moves of it.
+    /// Whether it is over, or was given up after more than a few moves: its board is at the start, or another game is the `last` there.
     fn has_ended(&self, last: Option<u64>) -> bool {
-        let is_left = last != Some(self.id) && self.record.game.len() > MAX_TAKEN_BACK;
+        let is_left =
+            (self.put_back || last != Some(self.id)) && self.record.game.len() > MAX_TAKEN_BACK;
         is_left || self.record.is_over()
     }
 
@@ -293,6 +294,7 @@ impl Archive {
         if snapshot.game.is_empty() {
             kept.left = true;
             kept.put_back |= !leads_on(&kept.record.game, 0);
+            kept.due |= kept.put_back && kept.is_dirty();
             return;
         }
         let game = (*snapshot.game).clone().rebased(&kept.record.game);
