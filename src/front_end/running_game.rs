@@ -1,6 +1,9 @@
 //! The running game of a board, as a broadcast shows it: for those that poll and those that are pushed to.
 
-use std::{sync::Arc, time::SystemTime};
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 
 use jiff::tz::TimeZone;
 use shakmaty::Color;
@@ -58,6 +61,14 @@ impl RunningGame {
         // The known end is that of the game that the board holds.
         let ending = self.state.ending;
         ending.filter(|_| self.game().continues(&self.state.game))
+    }
+
+    /// What the mover's clock showed after this ply: as the opponent's side knows it, else as a client told the board.
+    pub fn clock(&self, ply: usize) -> Option<Duration> {
+        let at = |times: &[Option<Duration>]| times.get(ply).copied().flatten();
+        let paired = self.paired.as_ref();
+        let known = paired.and_then(|paired| at(&paired.clock_times));
+        known.or_else(|| at(&self.state.left))
     }
 
     /// The board that this one is linked with, if both have this game.

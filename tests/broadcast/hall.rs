@@ -169,6 +169,49 @@ async fn games_of_two_boards_are_pushed_with_the_files_names_through_a_restart_a
     assert_eq!(server.wrongs, Vec::<String>::new());
 }
 
+#[tokio::test]
+async fn what_a_program_tells_of_its_clocks_belongs_to_the_moves_that_stopped_them() {
+    let lila = Lila::new().await;
+    let folder = House::folder();
+    let mut hand = Hand::new(Kind::NovagCitrine, folder.path().join("left"), true);
+    let token = folder.path().join("token");
+    Token::of("lip_Broadcast1").unwrap().write(&token).unwrap();
+    let more = format!(
+        "[state]\ndirectory = \"off\"\n[games]\ndirectory = \"off\"\n\
+         [[broadcast]]\nround = \"aBcDeFgH\"\nurl = \"http://{}\"\ntoken_file = {token:?}\n",
+        lila.address
+    );
+    let house = House::with(folder, &BOARDS[..1], &more).await;
+    let mut gui = house.gui().await;
+    gui.says("ucinewgame\nposition startpos\ngo wtime 300000 btime 300000 winc 5000 binc 5000")
+        .await;
+    house.asks_for_a_move("left").await;
+    hand.does("e2e4").await;
+    gui.hears("bestmove e2e4").await;
+    gui.says("position startpos moves e2e4 e7e5\ngo wtime 298400 btime 301900 winc 5000 binc 5000")
+        .await;
+    hand.sees("executed e7e5").await;
+    let clocks = [Some("0:04:58".to_owned()), Some("0:05:02".to_owned())];
+    lila.shows("left", |game| game.clocks == clocks).await;
+    house.asks_for_a_move("left").await;
+    hand.does("g1f3").await;
+    gui.hears("bestmove g1f3").await;
+    // The last move's clock is not known yet.
+    lila.shows("left", |game| {
+        game.clocks[..2] == clocks && game.clocks[2..] == [None]
+    })
+    .await;
+    // Without the program the game keeps what is known.
+    drop(gui);
+    house.awaits("left", 0).await;
+    hand.does("b8c6").await;
+    lila.shows("left", |game| {
+        game.sans.len() == 4 && game.clocks[..2] == clocks
+    })
+    .await;
+    assert_eq!(lila.server().wrongs, Vec::<String>::new());
+}
+
 #[test]
 fn check_tells_what_is_pushed_and_the_line_of_a_mistake() {
     let folder = tempfile::tempdir().unwrap();

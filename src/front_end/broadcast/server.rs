@@ -213,9 +213,7 @@ fn seen(table: &Table) -> Vec<Seen> {
             id: game.id(),
             since: game.since,
             game: game.game().clone(),
-            clocks: paired
-                .map(|paired| paired.clock_times.clone())
-                .unwrap_or_default(),
+            clocks: (0..game.game().len()).map(|ply| game.clock(ply)).collect(),
             end: game.told_end(),
             details: Details {
                 number: game.number(&table.bus),

@@ -140,12 +140,7 @@ impl Live {
 
     /// What the clock showed after a move, and how long the hand took for it.
     fn comment(&self, ply: usize) -> Option<String> {
-        let clocks = self
-            .running
-            .paired
-            .as_ref()
-            .map(|paired| &paired.clock_times);
-        let clock = clocks.and_then(|times| times.get(ply).copied().flatten());
+        let clock = self.running.clock(ply);
         let known = self.running.game().common_plies(&self.running.state.game);
         let took = self.running.state.took.get(ply).copied().flatten();
         let took = took.filter(|_| known.is_some_and(|known| ply < known));
