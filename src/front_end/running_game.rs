@@ -10,7 +10,7 @@ use shakmaty::Color;
 
 use super::pgn_text::clock;
 use crate::{
-    bus::{BoardHandle, Bus, pairings::Pairing},
+    bus::{BoardHandle, Bus, delayed::Told, pairings::Pairing},
     chess::game::Game,
     vocabulary::{BoardName, ClientName, GameEnd, Snapshot},
 };
@@ -38,6 +38,20 @@ impl RunningGame {
     pub fn of(bus: &Bus, board: &BoardHandle) -> Option<Self> {
         let state = board.state();
         let paired = bus.pairings().of_game(&state);
+        Some(Self {
+            since: state.since?,
+            board: board.clone(),
+            state,
+            paired,
+        })
+    }
+
+    /// What may be told of the game on a board by now: a broadcast may hold it back.
+    pub fn told(bus: &Bus, board: &BoardHandle) -> Option<Self> {
+        let Some(told) = bus.delayed().at(&board.name) else {
+            return Self::of(bus, board);
+        };
+        let Told { state, paired } = told?;
         Some(Self {
             since: state.since?,
             board: board.clone(),
@@ -88,6 +102,15 @@ impl RunningGame {
         let other = other.filter(Self::has_begun);
         let with = other.and_then(|other| other.linked(bus));
         with.is_some_and(|with| with.name == self.board.name)
+    }
+
+    /// The same among games of which some are delayed: of two linked boards with one game, the delayed one tells it.
+    pub fn is_told_elsewhere_or_later(&self, bus: &Bus) -> bool {
+        let is_delayed = bus.delayed().has(&self.board.name);
+        match self.linked(bus) {
+            Some(other) if bus.delayed().has(&other.name) != is_delayed => !is_delayed,
+            _ => self.is_told_elsewhere(bus),
+        }
     }
 
     /// The tag `GameId`: no other game has the same, and the game keeps it.

@@ -100,6 +100,12 @@ impl Delayed {
             .filter(|_| ply < common)
     }
 
+    /// The same after each ply, as far as something is known.
+    pub fn clocks(&self) -> Vec<Option<Duration>> {
+        let common = self.shown.common_plies(&self.known).unwrap_or(0);
+        self.clocks.iter().copied().take(common).collect()
+    }
+
     /// The game is now like this. Returns whether anything is new.
     pub fn is(
         &mut self,

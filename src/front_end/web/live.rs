@@ -34,7 +34,7 @@ pub(super) async fn all(State(house): State<Arc<House>>, asked: HeaderMap) -> Re
         .into_iter()
         .filter_map(|board| {
             let game = Live::of(&house, &board)?;
-            (!game.running.is_told_elsewhere(&house.bus)).then_some(game)
+            (!game.running.is_told_elsewhere_or_later(&house.bus)).then_some(game)
         })
         .collect();
     let mut hasher = DefaultHasher::new();
@@ -74,9 +74,9 @@ struct Live {
 }
 
 impl Live {
-    /// The game on a board, if it has a move, or players.
+    /// What may be told of the game on a board by now, if it has a move, or players.
     fn of(house: &Arc<House>, board: &BoardHandle) -> Option<Self> {
-        let running = RunningGame::of(&house.bus, board)?;
+        let running = RunningGame::told(&house.bus, board)?;
         running.has_begun().then(|| Self {
             house: house.clone(),
             running,
