@@ -37,6 +37,7 @@
 
 pub mod account;
 pub mod clients;
+pub mod delayed;
 pub mod pairings;
 
 use std::{
@@ -52,7 +53,7 @@ use tokio::sync::{
 };
 
 use crate::{
-    bus::{account::Account, clients::Clients, pairings::Pairings},
+    bus::{account::Account, clients::Clients, delayed::Delayed, pairings::Pairings},
     system::clock,
     vocabulary::{BoardName, Command, Event, Snapshot},
 };
@@ -179,6 +180,7 @@ pub struct Bus {
     clients: Clients,
     pairings: Pairings,
     account: Account,
+    delayed: Delayed,
 }
 
 /// Which boards a handle to the bus shows.
@@ -210,6 +212,7 @@ impl Bus {
             clients: Clients::default(),
             pairings: Pairings::default(),
             account: Account::default(),
+            delayed: Delayed::default(),
         }
     }
 
@@ -286,6 +289,11 @@ impl Bus {
     /// The account with which a board plays on a server.
     pub fn account(&self) -> &Account {
         &self.account
+    }
+
+    /// The boards whose games are told with a delay.
+    pub fn delayed(&self) -> &Delayed {
+        &self.delayed
     }
 
     /// Publishes what happened to a client, on its board if it has one.

@@ -1,6 +1,8 @@
 //! Pushes running games to a round of a broadcast.
 
-use super::{Daemon, running::Running, sessions::Restored};
+use std::{collections::BTreeMap, time::Duration};
+
+use super::{Daemon, part::Part, running::Running, sessions::Restored};
 use crate::{
     front_end::broadcast::{
         server::{Table, serve},
@@ -8,6 +10,26 @@ use crate::{
     },
     vocabulary::BoardName,
 };
+
+/// The boards whose games are told with a delay, and the round that tells each: that with the longest.
+pub(super) fn delayed(parts: &[Part]) -> BTreeMap<BoardName, String> {
+    let mut delayed: BTreeMap<&BoardName, (Duration, &str)> = BTreeMap::new();
+    for part in parts {
+        let Part::Broadcast(entry, boards) = part else {
+            continue;
+        };
+        for board in boards.iter().filter(|_| !entry.delay.is_zero()) {
+            let longest = delayed.entry(board).or_default();
+            if longest.0 < entry.delay {
+                *longest = (entry.delay, &entry.round);
+            }
+        }
+    }
+    let rounds = delayed.into_iter();
+    rounds
+        .map(|(board, (_, round))| (board.clone(), round.to_owned()))
+        .collect()
+}
 
 impl Daemon {
     /// Pushes the games of these boards.

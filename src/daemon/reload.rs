@@ -7,6 +7,7 @@ use tracing::{error, info, warn};
 
 use super::{
     Daemon,
+    broadcasts::delayed,
     inherited::Wanted,
     memory::{boards_in, memory_of},
     part::Part,
@@ -82,6 +83,8 @@ impl Daemon {
         if !goes_on {
             self.sessions.drop_left();
         }
+        // No front-end starts before it is known what must not be told yet.
+        self.bus.delayed().set(delayed(&wanted));
         self.bring_in(new, stopped, &config.order).await;
         // A listener may have stayed open because the name of a part could mean its address.
         self.inherited.close_others(&[], &self.served()).await;

@@ -1,13 +1,16 @@
 //! The running game of a board, as a broadcast shows it: for those that poll and those that are pushed to.
 
-use std::{sync::Arc, time::SystemTime};
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 
 use jiff::tz::TimeZone;
 use shakmaty::Color;
 
 use super::pgn_text::clock;
 use crate::{
-    bus::{BoardHandle, Bus, pairings::Pairing},
+    bus::{BoardHandle, Bus, delayed::Told, pairings::Pairing},
     chess::game::Game,
     vocabulary::{BoardName, ClientName, GameEnd, Snapshot},
 };
@@ -43,6 +46,20 @@ impl RunningGame {
         })
     }
 
+    /// What may be told of the game on a board by now: a broadcast may hold it back.
+    pub fn told(bus: &Bus, board: &BoardHandle) -> Option<Self> {
+        let Some(told) = bus.delayed().at(&board.name) else {
+            return Self::of(bus, board);
+        };
+        let Told { state, paired } = told?;
+        Some(Self {
+            since: state.since?,
+            board: board.clone(),
+            state,
+            paired,
+        })
+    }
+
     /// Whether it has a move, or a front-end knows its players.
     pub fn has_begun(&self) -> bool {
         !self.game().is_empty() || self.paired.is_some()
@@ -58,6 +75,14 @@ impl RunningGame {
         // The known end is that of the game that the board holds.
         let ending = self.state.ending;
         ending.filter(|_| self.game().continues(&self.state.game))
+    }
+
+    /// What the mover's clock showed after this ply: as the opponent's side knows it, else as a client told the board.
+    pub fn clock(&self, ply: usize) -> Option<Duration> {
+        let at = |times: &[Option<Duration>]| times.get(ply).copied().flatten();
+        let paired = self.paired.as_ref();
+        let known = paired.and_then(|paired| at(&paired.clock_times));
+        known.or_else(|| at(&self.state.left))
     }
 
     /// The board that this one is linked with, if both have this game.
@@ -77,6 +102,15 @@ impl RunningGame {
         let other = other.filter(Self::has_begun);
         let with = other.and_then(|other| other.linked(bus));
         with.is_some_and(|with| with.name == self.board.name)
+    }
+
+    /// The same among games of which some are delayed: of two linked boards with one game, the delayed one tells it.
+    pub fn is_told_elsewhere_or_later(&self, bus: &Bus) -> bool {
+        let is_delayed = bus.delayed().has(&self.board.name);
+        match self.linked(bus) {
+            Some(other) if bus.delayed().has(&other.name) != is_delayed => !is_delayed,
+            _ => self.is_told_elsewhere(bus),
+        }
     }
 
     /// The tag `GameId`: no other game has the same, and the game keeps it.

@@ -84,6 +84,9 @@ pub struct Snapshot {
     pub by: Arc<[Option<By>]>,
     /// How long the hand took for each move of the game, if that was seen.
     pub took: Arc<[Option<Duration>]>,
+    /// What was left on the mover's clock after each move of the [game that is played](Self::played), as far as its client told
+    /// that; it may end before the game does.
+    pub left: Arc<[Option<Duration>]>,
     /// Since when the [game that is played](Self::played) is known: no other game of this board has the same, also
     /// after a restart. `None` before the board's first publication.
     pub since: Option<SystemTime>,
@@ -126,6 +129,7 @@ impl Snapshot {
             guidance: Arc::new([]),
             by: Arc::new([]),
             took: Arc::new([]),
+            left: Arc::new([]),
             since: None,
             began: None,
             ending: None,

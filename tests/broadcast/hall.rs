@@ -20,7 +20,11 @@ use boardbridge::{
     front_end::https::token::Token,
 };
 use simulators::run::Kind;
-use tokio::{net::TcpListener, time::sleep};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+    time::sleep,
+};
 
 use super::server::Server;
 use crate::support::{FAST_CITRINE, Hand, House, PATIENCE};
@@ -169,6 +173,81 @@ async fn games_of_two_boards_are_pushed_with_the_files_names_through_a_restart_a
     assert_eq!(server.wrongs, Vec::<String>::new());
 }
 
+#[tokio::test]
+async fn what_a_program_tells_of_its_clocks_belongs_to_the_moves_that_stopped_them() {
+    let lila = Lila::new().await;
+    let folder = House::folder();
+    let mut hand = Hand::new(Kind::NovagCitrine, folder.path().join("left"), true);
+    let token = folder.path().join("token");
+    Token::of("lip_Broadcast1").unwrap().write(&token).unwrap();
+    let more = format!(
+        "[state]\ndirectory = \"off\"\n[games]\ndirectory = \"off\"\n\
+         [[broadcast]]\nround = \"aBcDeFgH\"\nurl = \"http://{}\"\ntoken_file = {token:?}\n",
+        lila.address
+    );
+    let house = House::with(folder, &BOARDS[..1], &more).await;
+    let mut gui = house.gui().await;
+    gui.says("ucinewgame\nposition startpos\ngo wtime 300000 btime 300000 winc 5000 binc 5000")
+        .await;
+    house.asks_for_a_move("left").await;
+    hand.does("e2e4").await;
+    gui.hears("bestmove e2e4").await;
+    gui.says("position startpos moves e2e4 e7e5\ngo wtime 298400 btime 301900 winc 5000 binc 5000")
+        .await;
+    hand.sees("executed e7e5").await;
+    let clocks = [Some("0:04:58".to_owned()), Some("0:05:02".to_owned())];
+    lila.shows("left", |game| game.clocks == clocks).await;
+    house.asks_for_a_move("left").await;
+    hand.does("g1f3").await;
+    gui.hears("bestmove g1f3").await;
+    // The last move's clock is not known yet.
+    lila.shows("left", |game| {
+        game.clocks[..2] == clocks && game.clocks[2..] == [None]
+    })
+    .await;
+    // Without the program the game keeps what is known.
+    drop(gui);
+    house.awaits("left", 0).await;
+    hand.does("b8c6").await;
+    lila.shows("left", |game| {
+        game.sans.len() == 4 && game.clocks[..2] == clocks
+    })
+    .await;
+    assert_eq!(lila.server().wrongs, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn live_pgn_does_not_tell_a_delayed_game_before_its_time() {
+    let folder = House::folder();
+    let hands =
+        BOARDS.map(|(name, _)| Hand::new(Kind::NovagCitrine, folder.path().join(name), true));
+    let more = "[[opponent]]\nboard = \"left\"\n[[opponent]]\nboard = \"right\"\n[state]\ndirectory = \"off\"\n\
+         [games]\ndirectory = \"off\"\n[[broadcast]]\nround = \"aBcDeFgH\"\nurl = \"http://127.0.0.1:9\"\n\
+         boards = [\"left\"]\n";
+    let late = format!("{more}delay = \"1h\"\n");
+    let mut house = House::with(folder, &BOARDS, &late).await;
+    for (hand, (board, _)) in hands.iter().zip(BOARDS) {
+        house.asks_for_a_move(board).await;
+        hand.does("e2e4").await;
+        house.knows(board, 1).await;
+    }
+    let told = live(&house).await;
+    assert!(
+        told.contains("\"right-") && told.contains("1. e4"),
+        "{told}"
+    );
+    assert_eq!(told.matches("1. e4").count(), 1, "{told}");
+    // Nothing is told early while the daemon reloads.
+    house
+        .reloads(&BOARDS, &format!("{late}pairings = \"none.csv\"\n"))
+        .await;
+    let told = live(&house).await;
+    assert_eq!(told.matches("1. e4").count(), 1, "{told}");
+    house.reloads(&BOARDS, more).await;
+    let told = live(&house).await;
+    assert_eq!(told.matches("1. e4").count(), 2, "{told}");
+}
+
 #[test]
 fn check_tells_what_is_pushed_and_the_line_of_a_mistake() {
     let folder = tempfile::tempdir().unwrap();
@@ -208,4 +287,16 @@ fn check_tells_what_is_pushed_and_the_line_of_a_mistake() {
         let error = Config::from_text(&format!("[[broadcast]]\n{wrong}"), "f").unwrap_err();
         assert!(error.to_string().contains(words), "{error}");
     }
+}
+
+/// The text of `live.pgn`.
+async fn live(house: &House) -> String {
+    let at = house.address("web");
+    let mut stream = TcpStream::connect(at).await.unwrap();
+    let request =
+        format!("GET /api/v1/live.pgn HTTP/1.1\r\nHost: {at}\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).await.unwrap();
+    text
 }

@@ -6,17 +6,25 @@ use std::{
 };
 
 use boardbridge::{
-    bus::pairings::Player,
-    chess::game::Game,
-    front_end::broadcast::{
-        delay::Now,
-        pairing_file::Pairings,
-        round::{Answer, Ask, Details, Notice, Round, SavedBoard, Seen},
-        trouble::Trouble,
+    bus::{
+        BoardHandle, Bus, CAPACITY, COMMANDS, Publisher,
+        delayed::Told,
+        pairings::{Pairing, Player},
     },
-    vocabulary::{BoardName, GameEnd},
+    chess::game::Game,
+    front_end::{
+        broadcast::{
+            delay::Now,
+            pairing_file::Pairings,
+            round::{Answer, Ask, Details, Notice, Round, SavedBoard, Seen},
+            trouble::Trouble,
+        },
+        running_game::RunningGame,
+    },
+    vocabulary::{BoardName, ClientName, GameEnd, Reason, Snapshot},
 };
-use shakmaty::{ByColor, Color, Position};
+use shakmaty::{ByColor, Color, KnownOutcome, Outcome, Position};
+use tokio::sync::{broadcast, mpsc};
 
 use super::server::{Mood, Server};
 
@@ -161,6 +169,7 @@ fn seen(name: &str, since: u64, game: &Game) -> Seen {
             number: "19300501".to_owned(),
             ..Details::default()
         },
+        now: None,
     }
 }
 
@@ -536,4 +545,130 @@ fn a_clock_that_is_set_lets_nothing_come_early_also_after_a_restart() {
         arrived[0] >= 10 * MINUTE && arrived[1] >= 11 * MINUTE,
         "{arrived:?}"
     );
+}
+
+/// A bus with these boards.
+fn bus(names: &[&str]) -> Bus {
+    let publications = broadcast::channel(CAPACITY).0;
+    let handles = names.iter().map(|name| BoardHandle {
+        name: board(name),
+        way: "nowhere".into(),
+        commands: mpsc::channel(COMMANDS).0,
+        publisher: Publisher::new(publications.clone(), Snapshot::new(board(name))),
+    });
+    Bus::new(publications.clone(), handles.collect())
+}
+
+/// The same as [`seen`], as a board publishes it, with its players.
+fn shown_at(bus: &Bus, mut seen: Seen) -> Seen {
+    let state = Snapshot {
+        since: Some(seen.since),
+        game: seen.game.clone().into(),
+        took: vec![Some(Duration::from_secs(7)); seen.game.len()].into(),
+        ending: seen.end,
+        ..Snapshot::new(seen.board.clone())
+    };
+    let handle = bus.board(seen.board.as_str()).unwrap();
+    handle.publisher.publish([], Some(state));
+    let paired = Pairing {
+        players: seen.details.players.clone(),
+        clock_times: seen.clocks.clone(),
+        ..Pairing::default()
+    };
+    seen.now = Some(Told {
+        state: handle.state(),
+        paired: Some(paired.into()),
+    });
+    seen
+}
+
+#[test]
+fn whoever_else_tells_a_delayed_game_tells_it_no_earlier_also_after_a_restart() {
+    let delay = 10 * MINUTE;
+    let mut hall = Hall::new(delay);
+    // The others are told whether the server is there or not.
+    hall.server.mood = Mood::Cut;
+    let bus = bus(&["neo", "ucb"]);
+    let neo = bus.board("neo").unwrap();
+    bus.delayed()
+        .set([(board("neo"), "aBcDeFgH".to_owned())].into());
+    let told = |hall: &mut Hall| {
+        hall.round.advance(hall.now().at);
+        let told = hall.round.told(&neo.name);
+        bus.delayed().tell("aBcDeFgH", &neo.name, told);
+        RunningGame::told(&bus, &neo)
+    };
+    let second = Duration::from_secs(1);
+    let mate = game(&["f2f3", "e7e5", "g2g4", "d8h4"]);
+    let mut first = seen("neo", 1, &mate.truncated(1));
+    first.details.players.white = Some(Player {
+        name: "Anna Beck".to_owned(),
+        ..Player::default()
+    });
+    first.clocks = vec![Some(MINUTE); 3];
+    hall.sees(shown_at(&bus, first.clone()));
+    assert!(told(&mut hall).unwrap().game().is_empty());
+    hall.wait(delay - second);
+    first.game = mate.truncated(3);
+    first.end = Some(GameEnd {
+        outcome: Outcome::Known(KnownOutcome::Decisive {
+            winner: Color::Black,
+        }),
+        reason: Reason::Resignation,
+    });
+    hall.sees(shown_at(&bus, first.clone()));
+    assert!(told(&mut hall).unwrap().game().is_empty());
+    hall.wait(second);
+    let one = told(&mut hall).unwrap();
+    assert_eq!((one.game().len(), one.told_end()), (1, None));
+    assert_eq!((one.clock(0), one.clock(1)), (Some(MINUTE), None));
+    assert_eq!(one.state.took.len(), 1);
+    // The next game begins, and the daemon is started again.
+    let next = seen("neo", 2, &game(&["d2d4"]));
+    hall.sees(shown_at(&bus, next.clone()));
+    hall.wait(Duration::ZERO);
+    hall.restarts(MINUTE);
+    hall.sees(shown_at(&bus, next.clone()));
+    assert_eq!(told(&mut hall).unwrap().game().len(), 1);
+    hall.wait(delay - MINUTE - second);
+    let whole = told(&mut hall).unwrap();
+    assert_eq!(*whole.game(), mate.truncated(3));
+    assert_eq!((whole.told_end(), whole.since), (first.end, first.since));
+    assert_eq!(whole.clock(2), Some(MINUTE));
+    let white = whole.paired.unwrap().players.white.clone();
+    assert_eq!(white, first.details.players.white);
+    hall.wait(MINUTE);
+    let second_game = told(&mut hall).unwrap();
+    assert_eq!(*second_game.game(), next.game);
+    assert_eq!(second_game.since, next.since);
+    // Another board is not delayed.
+    hall.sees(shown_at(&bus, seen("ucb", 1, &mate)));
+    let ucb = RunningGame::told(&bus, &bus.board("ucb").unwrap()).unwrap();
+    assert_eq!(*ucb.game(), mate);
+}
+
+#[test]
+fn of_two_linked_boards_with_one_game_the_delayed_one_tells_it() {
+    for (delayed, teller) in [
+        (None, "left"),
+        (Some("left"), "left"),
+        (Some("right"), "right"),
+    ] {
+        let bus = bus(&["left", "right"]);
+        let rounds = delayed.map(|name| (board(name), "aBcDeFgH".to_owned()));
+        bus.delayed().set(rounds.into_iter().collect());
+        let _entries = [("left", "right"), ("right", "left")].map(|(name, with)| {
+            shown_at(&bus, seen(name, 1, &game(&["e2e4"])));
+            let pairing = Pairing {
+                client: Some(ClientName::Link(with.into())),
+                ..Pairing::default()
+            };
+            bus.pairings().enter(board(name), pairing)
+        });
+        for name in ["left", "right"] {
+            let here = RunningGame::of(&bus, &bus.board(name).unwrap()).unwrap();
+            let elsewhere = here.is_told_elsewhere_or_later(&bus);
+            assert_eq!(elsewhere, name != teller, "{name}, {delayed:?}");
+        }
+    }
 }

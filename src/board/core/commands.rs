@@ -14,7 +14,9 @@ use super::{
 use crate::{
     board::{claims::MOVES_BEFORE, held_game::Certainty},
     chess::game::{Game, uci},
-    vocabulary::{ClientId, ClientName, Command, Event, GameEnd, Judge, Occasion, Opponent},
+    vocabulary::{
+        ClientId, ClientName, Clocks, Command, Event, GameEnd, Judge, Occasion, Opponent,
+    },
 };
 
 impl Core {
@@ -49,6 +51,7 @@ impl Core {
             Command::Clocks { client, clocks } => {
                 // They say nothing about the game.
                 self.claims.set_clocks(now, client, clocks);
+                self.note_clocks(client, clocks);
                 return true;
             }
             _ => false,
@@ -98,6 +101,14 @@ impl Core {
             Command::Lost { client } => self.is_lost(client),
         }
         true
+    }
+
+    /// A client that has the board told its clocks. They go out with the next publication: that its move is awaited follows.
+    fn note_clocks(&mut self, client: ClientId, clocks: Option<Clocks>) {
+        let claim = self.claims.holders().find(|claim| claim.client == client);
+        if let (Some(claim), Some(clocks)) = (claim, clocks) {
+            self.clock_times.note(&claim.game, &clocks);
+        }
     }
 
     /// A client that sends anything but the confirmation of its answer may not have seen the answer. Its command is handled

@@ -8,10 +8,11 @@
 //! | the way through | `pass` |
 //! | what comes in | `commands`; `reports`, the driver's events, with `moves`, `obeying`, `kings` and `learning` (the board's own account of its game) |
 //! | what goes out | `next_step`, `steps` (how a step ends), `advice`, `guidance` (what the hand should do) |
-//! | what is kept | `contact`, `verdict`, `current_step` with `placement`, `leading`, `step_waits`, `hand`, `deviation`, `identity`, `move_times`, `published`; through a restart: `saved_board`, with a `ply` for each move |
+//! | what is kept | `contact`, `verdict`, `current_step` with `placement`, `leading`, `step_waits`, `hand`, `deviation`, `identity`, `move_times`, `clock_times`, `published`; through a restart: `saved_board`, with a `ply` for each move |
 //! | what takes precedence | `precedence` |
 
 mod advice;
+mod clock_times;
 mod commands;
 mod contact;
 mod current_step;
@@ -48,8 +49,8 @@ use std::{
 use shakmaty::Move;
 
 use self::{
-    contact::Contact, current_step::CurrentStep, deviation::Deviation, hand::Hand,
-    identity::Identity, leading::Leading, move_times::MoveTimes, published::Published,
+    clock_times::ClockTimes, contact::Contact, current_step::CurrentStep, deviation::Deviation,
+    hand::Hand, identity::Identity, leading::Leading, move_times::MoveTimes, published::Published,
     step_waits::StepWaits, verdict::Verdict,
 };
 pub use self::{
@@ -84,6 +85,7 @@ pub struct Core {
     deviation: Deviation,
     identity: Identity,
     move_times: MoveTimes,
+    clock_times: ClockTimes,
     published: Published,
     /// Clients that had the board before a restart of the daemon have until then to come back.
     returns_by: Option<Instant>,
@@ -107,6 +109,7 @@ impl Core {
             deviation: Deviation::default(),
             identity: Identity::default(),
             move_times: MoveTimes::default(),
+            clock_times: ClockTimes::default(),
             published: Published::default(),
             returns_by: None,
         }
@@ -197,9 +200,12 @@ impl Core {
         let held = self.held.game();
         let played = played(held, self.claims.target());
         let over = self.verdict.end().is_some() && played == held;
+        let before = self.identity.since();
         if self.identity.follow(now, played, over) {
             self.published.changed();
         }
+        let is_another = before.is_some() && before != self.identity.since();
+        self.clock_times.settle(is_another);
     }
 
     /// A new snapshot, if anything changed since the last one was taken.
@@ -209,6 +215,7 @@ impl Core {
 
     /// The state of the board.
     pub fn snapshot(&self) -> Snapshot {
+        let played = played(self.held.game(), self.claims.target());
         let stands = !self.held.is_misplaced() || self.verdict.kings_are_up();
         let sure = self.held.certainty() == Certainty::Sure && !self.held.is_guess() && stands;
         Snapshot {
@@ -226,6 +233,7 @@ impl Core {
             guidance: self.published.guidance(),
             by: self.move_times.by(self.held.game()),
             took: self.move_times.took(self.held.game()),
+            left: self.clock_times.of(played),
             since: self.identity.since(),
             began: self.identity.began(),
             ending: self.verdict.end().map(|(end, _)| end),

@@ -100,6 +100,12 @@ impl Delayed {
             .filter(|_| ply < common)
     }
 
+    /// The same after each ply, as far as something is known.
+    pub fn clocks(&self) -> Vec<Option<Duration>> {
+        let common = self.shown.common_plies(&self.known).unwrap_or(0);
+        self.clocks.iter().copied().take(common).collect()
+    }
+
     /// The game is now like this. Returns whether anything is new.
     pub fn is(
         &mut self,
@@ -109,6 +115,13 @@ impl Delayed {
         now: Now,
         delay: Duration,
     ) -> bool {
+        // A program that leaves, or a restart, takes no clock away from a move that is still there.
+        let common = self.known.common_plies(game).unwrap_or(0);
+        let at = |times: &[Option<Duration>], ply: usize| times.get(ply).copied().flatten();
+        let known = |ply| at(&self.clocks, ply).filter(|_| ply < common);
+        let clocks: Vec<_> = (0..game.len())
+            .map(|ply| at(clocks, ply).or_else(|| known(ply)))
+            .collect();
         let before = (
             self.known == *game,
             self.clocks == clocks,
@@ -116,12 +129,10 @@ impl Delayed {
         );
         if !before.0 {
             let stamp = Stamp::new(now, delay);
-            let common = self.known.common_plies(game);
             let due = self.known.len() - self.waiting.len();
-            let kept = common.unwrap_or(0);
-            self.waiting.truncate(kept.saturating_sub(due));
+            self.waiting.truncate(common.saturating_sub(due));
             // Every ply that is neither due nor kept is new.
-            let settled = kept.min(due);
+            let settled = common.min(due);
             let wanted = game.len() - settled;
             self.waiting.resize(wanted, stamp);
             let is_shown = self.shown.common_plies(game) == Some(self.shown.len());
@@ -131,7 +142,7 @@ impl Delayed {
             self.known = game.clone();
         }
         if !before.1 {
-            self.clocks = clocks.iter().take(game.len()).copied().collect();
+            self.clocks = clocks;
         }
         if !before.2 {
             self.end = (end, Some(Stamp::new(now, delay)));

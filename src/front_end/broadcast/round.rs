@@ -3,6 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
     fmt,
+    sync::Arc,
     time::{Duration, Instant, SystemTime},
 };
 
@@ -19,8 +20,9 @@ use super::{
     trouble::Trouble,
 };
 use crate::{
+    bus::{delayed::Told, pairings::Pairing},
     chess::game::Game,
-    vocabulary::{BoardName, GameEnd},
+    vocabulary::{BoardName, GameEnd, Snapshot},
 };
 
 /// Games of one board that wait for the server: a cut of an hour, in which blitz is played.
@@ -46,6 +48,8 @@ pub struct Seen {
     pub end: Option<GameEnd>,
     /// The rest.
     pub details: Details,
+    /// The board as it is, for others who tell its game with the same delay.
+    pub now: Option<Told>,
 }
 
 /// A game of the round.
@@ -56,10 +60,37 @@ struct Entry {
     linked: Option<BoardName>,
     details: Details,
     game: Delayed,
+    /// The board when it was last seen with this game.
+    last: Option<Told>,
     /// Its PGN as it may be shown now; `None` if that has to be made.
     text: Option<String>,
     /// The text that the server has.
     taken: Option<String>,
+}
+
+impl Entry {
+    /// What may be told of its board by now.
+    fn told(&self, board: &BoardName) -> Told {
+        let (game, details) = (&self.game, &self.details);
+        let shown = game.shown();
+        // After a restart, a game that has left its board is known only as it was kept.
+        let kept = || Told {
+            state: Arc::new(Snapshot {
+                since: Some(time(self.since)),
+                began: details.began,
+                ..Snapshot::new(board.clone())
+            }),
+            paired: details.players.iter().any(Option::is_some).then(|| {
+                Arc::new(Pairing {
+                    players: details.players.clone(),
+                    site: details.site.clone(),
+                    ..Pairing::default()
+                })
+            }),
+        };
+        let last = self.last.clone().unwrap_or_else(kept);
+        last.until(shown, game.shown_end(), game.clocks())
+    }
 }
 
 /// A game as it is kept.
@@ -191,6 +222,7 @@ impl Round {
             linked: saved.linked,
             details: saved.details,
             game: Delayed::restored(saved.game, now, self.delay),
+            last: None,
             text: None,
             taken: None,
         });
@@ -274,6 +306,7 @@ impl Round {
                 linked: None,
                 details: Details::default(),
                 game: Delayed::new(&seen.game),
+                last: None,
                 text: None,
                 taken: None,
             });
@@ -289,6 +322,7 @@ impl Round {
         let Some(entry) = entries.last_mut() else {
             return;
         };
+        entry.last = seen.now.or(entry.last.take());
         let mut is_new = entry
             .game
             .is(&seen.game, &seen.clocks, seen.end, now, delay);
@@ -353,7 +387,7 @@ impl Round {
     }
 
     /// Shows what is due.
-    fn advance(&mut self, now: Instant) {
+    pub fn advance(&mut self, now: Instant) {
         for (board, entries) in &mut self.boards {
             for entry in entries.iter_mut() {
                 let waited = entry.game.deadline();
@@ -365,6 +399,14 @@ impl Round {
                 }
             }
         }
+    }
+
+    /// What may be told of a board by now: its last game that has a move to show, else the last one.
+    pub fn told(&self, board: &BoardName) -> Option<Told> {
+        let entries = self.boards.get(board)?;
+        let has_moves = |entry: &&Entry| !entry.game.shown().is_empty();
+        let shown = entries.iter().rev().find(has_moves);
+        shown.or(entries.last()).map(|entry| entry.told(board))
     }
 
     /// Makes the texts that have to be made, and forgets the games that the server has whole.
@@ -604,10 +646,15 @@ impl Round {
         self.notices.pop_front()
     }
 
+    /// When something more may be shown.
+    pub fn due(&self) -> Option<Instant> {
+        let entries = self.boards.values().flatten();
+        entries.filter_map(|entry| entry.game.deadline()).min()
+    }
+
     /// When [`poll_request`](Self::poll_request) has to be asked again.
     pub fn deadline(&self, now: Instant) -> Option<Instant> {
         let entries = || self.boards.values().flatten();
-        let due = entries().filter_map(|entry| entry.game.deadline()).min();
         let may = self.pace.next_at(now);
         let waits = |entry: &Entry| {
             let text = entry.text.as_ref();
@@ -623,7 +670,7 @@ impl Round {
                 may.and_then(|may| rest.map(|rest| rest.max(may)))
             }
         };
-        [due, ask].into_iter().flatten().min()
+        [self.due(), ask].into_iter().flatten().min()
     }
 }
 

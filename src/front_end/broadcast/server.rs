@@ -22,7 +22,7 @@ use super::{
     settings::TOKEN,
 };
 use crate::{
-    bus::Bus,
+    bus::{Bus, delayed::Told},
     front_end::{
         https::{Https, Unanswered, text},
         running_game::RunningGame,
@@ -141,8 +141,13 @@ async fn run(mut table: Table, stop: CancellationToken) {
                 info!("{notice}");
             }
         }
-        let deadline = round.deadline(Instant::now().into_std());
-        let deadline = deadline.filter(|_| asked.is_none()).map(Instant::from_std);
+        tell_others(&mut round, &table);
+        let deadline = if asked.is_none() {
+            round.deadline(Instant::now().into_std())
+        } else {
+            round.due()
+        };
+        let deadline = deadline.map(Instant::from_std);
         tokio::select! {
             biased;
             () = stop.cancelled() => {
@@ -213,9 +218,7 @@ fn seen(table: &Table) -> Vec<Seen> {
             id: game.id(),
             since: game.since,
             game: game.game().clone(),
-            clocks: paired
-                .map(|paired| paired.clock_times.clone())
-                .unwrap_or_default(),
+            clocks: (0..game.game().len()).map(|ply| game.clock(ply)).collect(),
             end: game.told_end(),
             details: Details {
                 number: game.number(&table.bus),
@@ -225,9 +228,25 @@ fn seen(table: &Table) -> Vec<Seen> {
                     .map(|paired| paired.players.clone())
                     .unwrap_or_default(),
             },
+            now: Some(Told {
+                state: game.state.clone(),
+                paired: game.paired.clone(),
+            }),
         }
     })
     .collect()
+}
+
+/// Says what others may tell of these games by now, whether the server is there or not.
+fn tell_others(round: &mut Round, table: &Table) {
+    if table.delay.is_zero() {
+        return;
+    }
+    round.advance(now().at);
+    for board in &table.boards {
+        let told = round.told(board);
+        table.bus.delayed().tell(&table.round, board, told);
+    }
 }
 
 async fn keep(round: &mut Round, table: &mut Table) {

@@ -34,7 +34,7 @@ pub(super) async fn all(State(house): State<Arc<House>>, asked: HeaderMap) -> Re
         .into_iter()
         .filter_map(|board| {
             let game = Live::of(&house, &board)?;
-            (!game.running.is_told_elsewhere(&house.bus)).then_some(game)
+            (!game.running.is_told_elsewhere_or_later(&house.bus)).then_some(game)
         })
         .collect();
     let mut hasher = DefaultHasher::new();
@@ -74,9 +74,9 @@ struct Live {
 }
 
 impl Live {
-    /// The game on a board, if it has a move, or players.
+    /// What may be told of the game on a board by now, if it has a move, or players.
     fn of(house: &Arc<House>, board: &BoardHandle) -> Option<Self> {
-        let running = RunningGame::of(&house.bus, board)?;
+        let running = RunningGame::told(&house.bus, board)?;
         running.has_begun().then(|| Self {
             house: house.clone(),
             running,
@@ -140,12 +140,7 @@ impl Live {
 
     /// What the clock showed after a move, and how long the hand took for it.
     fn comment(&self, ply: usize) -> Option<String> {
-        let clocks = self
-            .running
-            .paired
-            .as_ref()
-            .map(|paired| &paired.clock_times);
-        let clock = clocks.and_then(|times| times.get(ply).copied().flatten());
+        let clock = self.running.clock(ply);
         let known = self.running.game().common_plies(&self.running.state.game);
         let took = self.running.state.took.get(ply).copied().flatten();
         let took = took.filter(|_| known.is_some_and(|known| ply < known));
