@@ -5,8 +5,8 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{settings::DaemonName, turns::Turn};
-use crate::front_end::objects::timestamp;
+use super::settings::DaemonName;
+use crate::{front_end::objects::timestamp, vocabulary::BoardName};
 
 /// How often a daemon says that it is there.
 pub const HEARTBEAT: Duration = Duration::from_secs(30);
@@ -54,6 +54,17 @@ impl Online {
     pub fn said_at(&self) -> Option<SystemTime> {
         humantime::parse_rfc3339_weak(&self.at).ok()
     }
+}
+
+/// The place of a command among those that one daemon says to a board.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Turn {
+    /// The sender's name for the board: it may have the same board twice.
+    pub of: BoardName,
+    /// Grows when the sender says everything again; nothing of an earlier series counts then.
+    pub series: u64,
+    /// From 1 in each series, without gaps.
+    pub number: u64,
 }
 
 /// A command on its way.

@@ -14,13 +14,12 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
-    messages::{AWAY_AFTER, Answer, COMMAND_LIFE, Envelope, Online},
+    messages::{AWAY_AFTER, Answer, COMMAND_LIFE, Envelope, Online, Turn},
     orders,
     outbox::Message,
     settings::{DaemonName, FarBoard},
     state::{Numbers, Object, Reading},
     topics::{Part, Topic},
-    turns::Turn,
 };
 use crate::{
     chess::game::{Game, uci},

@@ -1,13 +1,11 @@
 //! The order of what one daemon says to a board: a broker may deliver a message after a later one.
 //!
-//! Commands that carry a [`Turn`] are carried out by its number. One that comes early waits a moment for those before it.
+//! Commands that carry a [`Turn`](super::messages::Turn) are carried out by its number. One that comes early waits a moment for those before it.
 
 use std::{
     collections::BTreeMap,
     time::{Duration, Instant},
 };
-
-use serde::{Deserialize, Serialize};
 
 use super::{messages::Envelope, settings::DaemonName};
 use crate::vocabulary::BoardName;
@@ -19,17 +17,6 @@ pub const TURN_WAIT: Duration = Duration::from_millis(500);
 pub const MAX_EARLY: usize = 256;
 /// Who says something to which board, known at once: the boards of this daemon, or 256 daemons that each play on 16 of them.
 pub const MAX_SPEAKERS: usize = 4_096;
-
-/// The place of a command among those that one daemon says to a board.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Turn {
-    /// The sender's name for the board: it may have the same board twice.
-    pub of: BoardName,
-    /// Grows when the sender says everything again; nothing of an earlier series counts then.
-    pub series: u64,
-    /// From 1 in each series, without gaps.
-    pub number: u64,
-}
 
 /// Who says something to which board of ours.
 type Speaker = (DaemonName, BoardName, BoardName);
@@ -156,7 +143,7 @@ impl Speech {
 mod tests {
     use serde_json::json;
 
-    use super::*;
+    use super::{super::messages::Turn, *};
 
     fn envelope(series: u64, number: u64) -> Envelope {
         Envelope {
