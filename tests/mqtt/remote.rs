@@ -211,6 +211,22 @@ fn what_a_client_has_stated_is_said_again_when_it_was_lost() {
 }
 
 #[test]
+fn what_is_never_answered_is_said_again_once_each_time() {
+    let (mut now, at) = (Instant::now(), SystemTime::now());
+    let client = ClientId(7);
+    let mut remote = remote();
+    remote.online(now, at, &online(1, true), true);
+    remote.state(now, &state(1, 0), true).unwrap();
+    remote.command(now, at, &target(1)).unwrap();
+    remote.command(now, at, &Command::Await { client, on: true });
+    // A broker that is held up for a while.
+    for _ in 0..10 {
+        now += ANSWER_WAIT;
+        assert_eq!(remote.again(now, at).len(), 2);
+    }
+}
+
+#[test]
 fn a_new_game_is_said_again_with_its_position_until_the_board_has_begun_it() {
     let (now, at) = (Instant::now(), SystemTime::now());
     let client = ClientId(7);

@@ -320,7 +320,8 @@ impl Remote {
         let mut again: Vec<ClientId> = Vec::new();
         self.unanswered.retain(|one| {
             let lost = late(one.since);
-            again.extend(one.client.filter(|_| lost));
+            let client = one.client.filter(|client| lost && !again.contains(client));
+            again.extend(client);
             !lost
         });
         for (client, standing) in &self.standing {
