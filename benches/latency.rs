@@ -1,6 +1,8 @@
 //! From a board's last byte to `bestmove` on the socket, through the whole daemon and through a game of 400 plies, beside what
 //! the same way costs without it: the same bytes through a pseudo-terminal into a runtime like the daemon's, and a line
 //! over a socket (the baseline of the same run). The difference is what `BoardBridge` adds.
+//!
+//! With `PYTHON` in the environment, an interpreter with pyserial and python-chess, a bridge as users write it is measured too.
 
 #![allow(
     missing_docs,
@@ -11,10 +13,12 @@
 )]
 
 use std::{
+    ffi::OsStr,
     fs,
     io::{BufRead, BufReader, Write},
     net::{SocketAddr, TcpListener, TcpStream},
     path::Path,
+    process::{Child, Command, Stdio},
     sync::mpsc,
     thread,
     time::{Duration, Instant},
@@ -135,6 +139,31 @@ fn bare(port: String) -> SocketAddr {
     address
 }
 
+/// A bridge by pyserial and python-chess, ended when it is dropped.
+struct Bridge(Child);
+
+impl Bridge {
+    fn start(python: &OsStr, port: &str) -> (Self, SocketAddr) {
+        let mut bridge = Command::new(python)
+            .args(["benches/python_bridge.py", port])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        let mut output = BufReader::new(bridge.stdout.take().unwrap());
+        output.read_line(&mut line).unwrap();
+        let port: u16 = line.trim().parse().unwrap();
+        (Self(bridge), ([127, 0, 0, 1], port).into())
+    }
+}
+
+impl Drop for Bridge {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// A long game that no rule ends, the same in every run.
 fn game() -> Vec<String> {
     let mut random = fastrand::Rng::with_seed(1);
@@ -202,23 +231,45 @@ fn play(state: &str, moves: &[String]) -> (Vec<Duration>, u64) {
     (times, written() - before)
 }
 
-fn main() {
-    let moves = game();
-    let mut board = Board::new();
-    let mut gui = Gui::connect(bare(board.name.clone()));
-    let mut times: Vec<Duration> = Vec::new();
-    for _ in 0..PLIES {
+/// Each time from the last byte of a move to `bestmove`, where nothing has to be said in between.
+fn relayed(mut board: Board, address: SocketAddr, moves: &[String]) -> Vec<Duration> {
+    let mut gui = Gui::connect(address);
+    let mut times = Vec::new();
+    for m in moves {
         thread::sleep(PAUSE);
+        let line = format!("M{m}\r\n");
         let begin = Instant::now();
-        board.sends(b"Me2e4\r\n");
+        board.sends(line.as_bytes());
         gui.hears("bestmove");
         times.push(begin.elapsed());
     }
-    let (baseline, worst) = of(&mut times);
+    times
+}
+
+fn main() {
+    let moves = game();
+    let board = Board::new();
+    let address = bare(board.name.clone());
+    let (baseline, worst) = of(&mut relayed(board, address, &moves));
     println!(
         "from a board's last byte to bestmove, in us     median  p99   ratio of medians, of p99"
     );
     println!("without BoardBridge                             {baseline:6} {worst:5}");
+    let row = |name: &str, (median, p99): (u128, u128)| {
+        println!(
+            "{name:47} {median:6} {p99:5} {:7.2} {:7.2}",
+            median as f64 / baseline as f64,
+            p99 as f64 / worst as f64
+        );
+    };
+    if let Some(python) = std::env::var_os("PYTHON") {
+        let board = Board::new();
+        let (_bridge, address) = Bridge::start(&python, &board.name);
+        row(
+            "a bridge in Python",
+            of(&mut relayed(board, address, &moves)),
+        );
+    }
     let folder = tempfile::tempdir_in(
         std::env::var_os("BENCH_FOLDER").map_or_else(|| Path::new("target").to_owned(), Into::into),
     )
@@ -229,13 +280,8 @@ fn main() {
     ] {
         let (mut times, bytes) = play(state, &moves);
         for (part, times) in times.chunks_mut(PART).enumerate() {
-            let (median, p99) = of(times);
             let plies = format!("{name}, plies {} to {}", part * PART + 1, (part + 1) * PART);
-            println!(
-                "{plies:47} {median:6} {p99:5} {:7.2} {:7.2}",
-                median as f64 / baseline as f64,
-                p99 as f64 / worst as f64
-            );
+            row(&plies, of(times));
         }
         println!("{name}, bytes to the disk a ply: {}", bytes / PLIES as u64);
     }
