@@ -106,7 +106,7 @@ impl Actor {
         transport: Transport,
         recorder: Option<Recorder>,
         bus: broadcast::Sender<Publication>,
-    ) -> (Self, BoardHandle) {
+    ) -> (Box<Self>, BoardHandle) {
         let core = make();
         let memory = core.memory();
         let (sender, commands) = mpsc::channel(COMMANDS);
@@ -118,7 +118,8 @@ impl Actor {
             commands: sender,
             publisher: publisher.clone(),
         };
-        let actor = Self {
+        // In a box: a future holds what it is given twice, and a task its outcome once more.
+        let actor = Box::new(Self {
             name,
             make: Box::new(make),
             core,
@@ -133,7 +134,7 @@ impl Actor {
             keeping: None,
             questions,
             pulse: Pulse(pulse),
-        };
+        });
         (actor, handle)
     }
 
@@ -176,7 +177,7 @@ impl Actor {
 
     /// Runs until `stop` is cancelled; returns what is needed to continue. A bug (a panic) ends the link and the core, not the
     /// board: a new core continues from the last publication.
-    pub async fn run(mut self, stop: CancellationToken) -> Self {
+    pub async fn run(mut self: Box<Self>, stop: CancellationToken) -> Box<Self> {
         let span = info_span!("board", name = %self.name);
         async {
             let mut backoff = Backoff::default();

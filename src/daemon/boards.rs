@@ -18,7 +18,7 @@ use crate::{
 pub(super) struct Board {
     pub handle: BoardHandle,
     /// Returns the actor, with which another task can continue.
-    pub task: JoinHandle<Actor>,
+    pub task: JoinHandle<Box<Actor>>,
 }
 
 impl Daemon {
@@ -26,7 +26,7 @@ impl Daemon {
     pub(super) fn board(
         &self,
         part: &Part,
-        before: Option<(BoardHandle, Actor)>,
+        before: Option<(BoardHandle, Box<Actor>)>,
         stop: CancellationToken,
     ) -> Option<Board> {
         let (name, transport, recorder) = match part {

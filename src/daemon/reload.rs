@@ -31,7 +31,7 @@ type Port = (TcpListener, SocketAddr);
 /// A part to be started; its port, unless that is about to be freed.
 type Ready = (Part, Option<Option<Port>>);
 /// Boards whose tasks were stopped.
-type Stopped = BTreeMap<BoardName, (BoardHandle, Actor)>;
+type Stopped = BTreeMap<BoardName, (BoardHandle, Box<Actor>)>;
 
 impl Daemon {
     /// Changes to this configuration. Only the parts whose configuration has changed are stopped or started; a board that

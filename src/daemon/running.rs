@@ -64,7 +64,7 @@ impl Running {
     }
 
     /// Stops it while other parts go on. Returns a board's task and handle, to be continued.
-    pub async fn take_out(mut self) -> Option<(BoardHandle, Actor)> {
+    pub async fn take_out(mut self) -> Option<(BoardHandle, Box<Actor>)> {
         self.stop.cancel();
         self.tasks.close();
         let (part, board) = (self.part.clone(), self.board.take());

@@ -313,7 +313,7 @@ fn logged(lines: &sync::Receiver<String>, words: &[&str]) -> String {
 }
 
 /// A board whose port does not exist, with a task that does not run yet.
-fn board(name: &BoardName) -> Actor {
+fn board(name: &BoardName) -> Box<Actor> {
     let (events, called) = (broadcast::channel(CAPACITY).0, name.clone());
     let text = "[boards.ucb]\nkind = \"novag-ucb\"\nserial = { port = \"/dev/no-such-port\" }\n";
     let config = Config::from_text(text, "the test").unwrap();
