@@ -81,7 +81,8 @@ impl Task {
             }
             // Never before the disk may be written to.
             let deadline = self.archive.deadline().max(wait);
-            let of_ends = self.archive.ended_deadline().max(end_wait);
+            // Only while nothing else may be written: otherwise the first deadline has them.
+            let of_ends = wait.and(self.archive.ended_deadline().max(end_wait));
             let deadline = [deadline, of_ends].into_iter().flatten().min();
             let deadline = deadline.map(Instant::from_std);
             let written = async {
