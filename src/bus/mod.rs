@@ -38,6 +38,7 @@
 pub mod account;
 pub mod clients;
 pub mod delayed;
+pub mod desk;
 pub mod pairings;
 
 use std::{
@@ -53,7 +54,7 @@ use tokio::sync::{
 };
 
 use crate::{
-    bus::{account::Account, clients::Clients, delayed::Delayed, pairings::Pairings},
+    bus::{account::Account, clients::Clients, delayed::Delayed, desk::Desk, pairings::Pairings},
     system::clock,
     vocabulary::{BoardName, Command, Event, Snapshot},
 };
@@ -180,6 +181,7 @@ pub struct Bus {
     clients: Clients,
     pairings: Pairings,
     account: Account,
+    desk: Desk,
     delayed: Delayed,
 }
 
@@ -212,6 +214,7 @@ impl Bus {
             clients: Clients::default(),
             pairings: Pairings::default(),
             account: Account::default(),
+            desk: Desk::default(),
             delayed: Delayed::default(),
         }
     }
@@ -284,6 +287,11 @@ impl Bus {
     /// Who plays whom.
     pub fn pairings(&self) -> &Pairings {
         &self.pairings
+    }
+
+    /// Where a player asks for boards and opponents.
+    pub fn desk(&self) -> &Desk {
+        &self.desk
     }
 
     /// The account with which a board plays on a server.

@@ -17,7 +17,7 @@ const FLOORS: [&[&str]; 11] = [
     &["net"],
     &["log", "transport"],
     &["bus", "driver"],
-    &["board", "front_end"],
+    &["board", "discovery", "front_end"],
     &["config"],
     &["daemon"],
     &["cli"],
@@ -26,7 +26,10 @@ const FLOORS: [&[&str]; 11] = [
 /// The floors inside a room, from the ground. The rest of the room is above them.
 const INSIDE: [(&str, &[&[&str]]); 9] = [
     ("board", &[&["transcript"]]),
-    ("bus", &[&["account", "clients", "pairings"], &["delayed"]]),
+    (
+        "bus",
+        &[&["account", "clients", "desk", "pairings"], &["delayed"]],
+    ),
     ("chess", &[&["game", "sense"], &["guidance", "recognise"]]),
     (
         "cli",
