@@ -44,6 +44,7 @@ class Board {
       this.closeMenu();
       this.show();
     });
+    this.part(".menu").addEventListener("toggle", () => this.state && this.showButtons());
     this.part(".pgn").addEventListener("click", () => this.save());
   }
 
@@ -259,7 +260,9 @@ class Board {
     return [...pieces(this.state.fen)].some(([square, sign]) => sign === pawn && square[1] === rank);
   }
 
+  /** While the menu is open nothing moves away below the finger. */
   showButtons() {
+    if (this.part(".menu").open) return;
     const usable = this.usable().map((one) => ({ key: one.asks + (one.body.piece || ""), ...one }));
     for (const [key, button] of this.buttons) {
       if (usable.some((one) => one.key === key)) continue;
