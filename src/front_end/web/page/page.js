@@ -173,10 +173,10 @@ function arrange(names) {
   enlargeChosen();
 }
 
-/** The board in the address, or the first one, is large; the others are small beside it. */
+/** The board in the address is large, or the one that was, or the first one; the others are small beside it. */
 function enlargeChosen() {
   const all = [...boards.values()].sort((a, b) => a.name.localeCompare(b.name, undefined, { numeric: true }));
-  const chosen = all.find(({ article }) => location.hash === "#" + article.id) || all[0];
+  const chosen = all.find(({ article }) => location.hash === "#" + article.id) || all.find((board) => board.isLarge()) || all[0];
   const small = all.filter((board) => board !== chosen).map(({ article }) => article);
   if (chosen && !chosen.isLarge()) $("large").replaceChildren(chosen.article);
   small.forEach((article, index) => {
