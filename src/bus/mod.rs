@@ -38,6 +38,7 @@
 pub mod account;
 pub mod clients;
 pub mod delayed;
+pub mod login;
 pub mod pairings;
 
 use std::{
@@ -53,7 +54,9 @@ use tokio::sync::{
 };
 
 use crate::{
-    bus::{account::Account, clients::Clients, delayed::Delayed, pairings::Pairings},
+    bus::{
+        account::Account, clients::Clients, delayed::Delayed, login::Logins, pairings::Pairings,
+    },
     system::clock,
     vocabulary::{BoardName, Command, Event, Snapshot},
 };
@@ -180,6 +183,7 @@ pub struct Bus {
     clients: Clients,
     pairings: Pairings,
     account: Account,
+    logins: Logins,
     delayed: Delayed,
 }
 
@@ -212,6 +216,7 @@ impl Bus {
             clients: Clients::default(),
             pairings: Pairings::default(),
             account: Account::default(),
+            logins: Logins::default(),
             delayed: Delayed::default(),
         }
     }
@@ -284,6 +289,11 @@ impl Bus {
     /// Who plays whom.
     pub fn pairings(&self) -> &Pairings {
         &self.pairings
+    }
+
+    /// Where logins to the account's server are asked for.
+    pub fn logins(&self) -> &Logins {
+        &self.logins
     }
 
     /// The account with which a board plays on a server.

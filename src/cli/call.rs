@@ -81,6 +81,16 @@ pub async fn lichess(address: &str, what: &str, body: &Value) -> Result<String, 
     Ok(escaped(answer["done"].as_str().unwrap_or("done")))
 }
 
+/// Begins a login to Lichess that any browser may finish; returns the address of the server's page.
+///
+/// # Errors
+/// [`CallError`], in words for the caller.
+pub async fn login(address: &str) -> Result<String, CallError> {
+    let body = json!({ "terminal": true });
+    let answer = ask(address, "/api/v1/lichess/login", Some(&body)).await?;
+    Ok(escaped(answer["url"].as_str().unwrap_or_default()))
+}
+
 /// All boards, each as the API describes it.
 ///
 /// # Errors

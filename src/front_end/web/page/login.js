@@ -1,0 +1,82 @@
+// Logging in to Lichess, and out: a part of the settings.
+"use strict";
+
+const login = { part: element("section"), title: element("h3", "", "Lichess"), state: element("p"), bar: element("p", "bar"), said: element("p", "answer") };
+
+/** Shows whether someone is logged in. */
+async function showLogin() {
+  let account = null;
+  try {
+    account = await ask("lichess");
+  } catch {
+    // No one is.
+  }
+  const name = account && (account.user || "the account");
+  const problem = account && account.problem ? ": " + account.problem : "";
+  write(login.state, account ? `${account.user || "An account"} plays on ${account.board}${problem}` : "No one is logged in.");
+  const buttons = [loginButton("Log in to Lichess", logIn)];
+  if (account) buttons.push(loginButton(`Log out (${name})`, () => ask("lichess/logout", {}).then((answer) => answer.done)));
+  login.bar.replaceChildren(...buttons);
+}
+
+/** A button; what it does may answer in words. */
+function loginButton(text, does) {
+  const button = element("button", "", text);
+  button.type = "button";
+  button.disabled = !settings.may_control;
+  if (button.disabled) button.title = settings.why_not || "";
+  button.addEventListener("click", async () => {
+    button.disabled = true;
+    let words = "";
+    try {
+      words = await does();
+    } catch (error) {
+      words = error.message;
+    }
+    write(login.said, words || "");
+    showLogin();
+  });
+  return button;
+}
+
+/** Goes to Lichess, which sends the browser back. */
+async function logIn() {
+  location.href = (await ask("lichess/login", {})).url;
+  return "Lichess is being opened…";
+}
+
+function pasteLogin() {
+  const more = element("details");
+  const label = element("label", "", "Copy the address of the page that could not be opened: ");
+  const address = element("input");
+  address.type = "text";
+  address.autocomplete = "off";
+  label.append(address);
+  const finish = loginButton("Finish", async () => {
+    const { done } = await ask("lichess/login", { address: address.value.trim() });
+    address.value = "";
+    return done;
+  });
+  finish.addEventListener("click", () => setTimeout(() => { finish.disabled = !settings.may_control; }, 0));
+  finish.disabled = false;
+  more.append(element("summary", "", "The page did not come back?"), label, finish);
+  return more;
+}
+
+login.said.setAttribute("role", "status");
+login.part.append(login.title, login.state, login.bar, login.said, pasteLogin());
+$("settings").append(login.part);
+
+/** The account may have changed in another window. */
+async function lookAgain() {
+  if (location.hash !== "#settings") return;
+  try {
+    settings = await ask("settings");
+  } catch {
+    // The line at the top says that the connection is lost.
+  }
+  showLogin();
+}
+window.addEventListener("hashchange", lookAgain);
+window.addEventListener("focus", lookAgain);
+lookAgain();
