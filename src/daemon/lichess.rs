@@ -33,7 +33,9 @@ impl Daemon {
             None => "there is no board yet to play on: add one first".to_owned(),
         };
         let lobby = Lobby {
-            table: handle.map(|handle| self.table(running, entry, handle)).ok_or_else(none),
+            table: handle
+                .map(|handle| self.table(running, entry, handle))
+                .ok_or_else(none),
             always: entry.board.is_some() || entry.token_file.is_some(),
             token: Place::new(entry, self.store.path()),
             url: entry.server().to_owned(),

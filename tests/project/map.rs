@@ -26,7 +26,10 @@ const FLOORS: [&[&str]; 11] = [
 /// The floors inside a room, from the ground. The rest of the room is above them.
 const INSIDE: [(&str, &[&[&str]]); 9] = [
     ("board", &[&["transcript"]]),
-    ("bus", &[&["account", "clients", "pairings"], &["delayed", "login"]]),
+    (
+        "bus",
+        &[&["account", "clients", "pairings"], &["delayed", "login"]],
+    ),
     ("chess", &[&["game", "sense"], &["guidance", "recognise"]]),
     (
         "cli",

@@ -286,7 +286,9 @@ pub fn describe(config: &Config, file: &Path, here: Here, engines: &str) -> Stri
     let entry = config.lichess.clone().unwrap_or_default();
     let kept = Place::new(&entry, config.state.path()).kept();
     let is_wanted = config.lichess.is_some() || matches!(kept, Some(Ok(_)));
-    let board = config.lichess_board().filter(|board| config.names().contains(board));
+    let board = config
+        .lichess_board()
+        .filter(|board| config.names().contains(board));
     if let Some(board) = board.filter(|_| is_wanted) {
         let name = board.as_str();
         let _ = writeln!(text, "  lichess  {name:<18} {}", entry.server());

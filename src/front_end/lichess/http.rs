@@ -192,7 +192,9 @@ impl Http {
     pub async fn granted(&self, form: String) -> Result<Token, Outcome> {
         let asked = async {
             let path = "/api/token";
-            let asked = self.0.exchange_without_token(Method::POST, path, FORM, form);
+            let asked = self
+                .0
+                .exchange_without_token(Method::POST, path, FORM, form);
             let text = text(judged(asked.await?).await?).await?;
             let granted: Granted =
                 serde_json::from_str(&text).map_err(|error| unreadable(&error))?;

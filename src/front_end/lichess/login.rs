@@ -56,7 +56,9 @@ pub enum LoginError {
     #[error("{0} could not be asked ({1}): does the network work here? Log in again")]
     Lost(String, String),
     /// The token is not for playing at boards.
-    #[error("the token of {0} is not for playing at boards: it lacks the scope board:play. Log in again")]
+    #[error(
+        "the token of {0} is not for playing at boards: it lacks the scope board:play. Log in again"
+    )]
     NotForPlay(String),
     /// No secrets can be made.
     #[error("this computer has no random numbers now: try again")]

@@ -6,12 +6,8 @@ use std::{
 };
 
 use super::settings::LichessConfig;
-use crate::{
-    bus::account::NotDone,
-    front_end::https::token::Purpose,
-    system::private,
-};
 pub use crate::front_end::https::token::{Token, TokenError};
+use crate::{bus::account::NotDone, front_end::https::token::Purpose, system::private};
 
 /// Where the token is kept unless the configuration says otherwise.
 pub const DEFAULT_FILE: &str = "/etc/boardbridge/lichess.token";

@@ -22,8 +22,7 @@ use crate::bus::{
 };
 
 /// The names of what can be asked.
-const NAMES: &str =
-    "seek, withdraw, challenge, computer, accept, decline, draw, take-back, resign, abort, berserk, login, \
+const NAMES: &str = "seek, withdraw, challenge, computer, accept, decline, draw, take-back, resign, abort, berserk, login, \
      logout";
 
 #[derive(Deserialize)]

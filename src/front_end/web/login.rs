@@ -48,7 +48,9 @@ pub(super) async fn log_in(
     let Wanted { address, terminal } = body(request).await?;
     let logins = house.bus.logins();
     if let Some(address) = address {
-        let query = address.split_once('?').map_or(&*address, |(_, query)| query);
+        let query = address
+            .split_once('?')
+            .map_or(&*address, |(_, query)| query);
         let returned = returned(query.split('#').next().unwrap_or_default())?;
         let done = logins.finish(returned, browser).await;
         let words = done.map_err(|why| refused(&why))?;
@@ -109,7 +111,11 @@ fn back(headers: &HeaderMap) -> Result<String, Wrong> {
     let host = host.ok_or_else(|| Wrong::bad("the request lacks its header Host"))?;
     // Behind a proxy that encrypts.
     let is_https = text(header::ORIGIN).is_some_and(|origin| origin.starts_with("https://"));
-    let (scheme, usual) = if is_https { ("https", 443) } else { ("http", 80) };
+    let (scheme, usual) = if is_https {
+        ("https", 443)
+    } else {
+        ("http", 80)
+    };
     let name = host.host().to_ascii_lowercase();
     if name.contains('%') {
         return Err(Wrong::bad(
@@ -148,7 +154,11 @@ fn decoded(value: &str) -> Option<String> {
         bytes.push(match byte {
             b'+' => b' ',
             b'%' => {
-                let digit = |b: u8| char::from(b).to_digit(16).and_then(|d| u8::try_from(d).ok());
+                let digit = |b: u8| {
+                    char::from(b)
+                        .to_digit(16)
+                        .and_then(|d| u8::try_from(d).ok())
+                };
                 16 * digit(rest.next()?)? + digit(rest.next()?)?
             }
             other => other,
@@ -211,9 +221,20 @@ mod tests {
         assert_eq!(read("code=liu_a%2Bb&state=s"), code("s", "liu_a+b"));
         assert_eq!(read("state=s&code=c&more"), code("s", "c"));
         let denied = Some(("s".to_owned(), Err("access_denied".to_owned())));
-        assert_eq!(read("error=access_denied&error_description=No+way&state=s"), denied);
+        assert_eq!(
+            read("error=access_denied&error_description=No+way&state=s"),
+            denied
+        );
         let long = format!("state=s&code={}", "x".repeat(MAX_VALUE + 1));
-        for nothing in ["", "code=c", "state=s", "code=&state=s", "code=%zz&state=s", "code=%f", &long] {
+        for nothing in [
+            "",
+            "code=c",
+            "state=s",
+            "code=&state=s",
+            "code=%zz&state=s",
+            "code=%f",
+            &long,
+        ] {
             assert_eq!(read(nothing), None, "{nothing}");
         }
     }

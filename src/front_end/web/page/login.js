@@ -15,16 +15,18 @@ async function showLogin() {
   const problem = account && account.problem ? ": " + account.problem : "";
   write(login.state, account ? `${account.user || "An account"} plays on ${account.board}${problem}` : "No one is logged in.");
   const buttons = [loginButton("Log in to Lichess", logIn)];
-  if (account) buttons.push(loginButton(`Log out (${name})`, () => ask("lichess/logout", {}).then((answer) => answer.done)));
+  if (account) buttons.push(loginButton(`Log out (${name})`, async () => (await ask("lichess/logout", {})).done));
   login.bar.replaceChildren(...buttons);
+  for (const button of [...buttons, login.finish]) {
+    button.disabled = !settings.may_control;
+    button.title = button.disabled ? settings.why_not || "" : "";
+  }
 }
 
 /** A button; what it does may answer in words. */
 function loginButton(text, does) {
   const button = element("button", "", text);
   button.type = "button";
-  button.disabled = !settings.may_control;
-  if (button.disabled) button.title = settings.why_not || "";
   button.addEventListener("click", async () => {
     button.disabled = true;
     let words = "";
@@ -52,14 +54,12 @@ function pasteLogin() {
   address.type = "text";
   address.autocomplete = "off";
   label.append(address);
-  const finish = loginButton("Finish", async () => {
+  login.finish = loginButton("Finish", async () => {
     const { done } = await ask("lichess/login", { address: address.value.trim() });
     address.value = "";
     return done;
   });
-  finish.addEventListener("click", () => setTimeout(() => { finish.disabled = !settings.may_control; }, 0));
-  finish.disabled = false;
-  more.append(element("summary", "", "The page did not come back?"), label, finish);
+  more.append(element("summary", "", "The page did not come back?"), label, login.finish);
   return more;
 }
 
