@@ -21,6 +21,7 @@ use tokio::{
 use crate::support::{
     FAST_CITRINE, Hand, House, PATIENCE,
     lichess::{Lichess, Style, login::Odd},
+    schema,
 };
 
 const RAPID: Style = Style {
@@ -82,6 +83,7 @@ impl Browser {
     async fn begins(&mut self, at: SocketAddr) -> String {
         let (status, answer) = self.posts(at, "login", &json!({})).await;
         assert_eq!(status, 200, "{answer}");
+        assert_eq!(schema::api().check_as("login", &answer), Ok(()));
         answer["url"].as_str().unwrap().to_owned()
     }
 
@@ -374,9 +376,15 @@ async fn logging_out_revokes_the_token_and_frees_the_board() {
     let table = Table::new().await;
     let mut browser = Browser::default();
     browser.logs_in(table.at, &table.lichess).await;
+    table.lichess.is_connected().await;
+    // Once more: the token before is revoked.
+    browser.logs_in(table.at, &table.lichess).await;
+    let one = |lichess: &Lichess| lichess.logged_in() == 1;
+    table.lichess.until("the end of the first token", one).await;
     table.plays_a_move().await;
     table.house.awaits("board", 1).await;
     let (status, answer) = browser.posts(table.at, "logout", &json!({})).await;
+    assert_eq!(schema::api().check_as("said", &answer), Ok(()));
     assert_eq!(
         (status, &answer),
         (200, &json!({ "done": "You are logged out" }))

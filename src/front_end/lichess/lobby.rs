@@ -11,7 +11,7 @@ use super::{
     login::{LoginError, Logins},
     server::{self, Table},
     session::{LichessAccount, Outcome},
-    token::Place,
+    token::{Place, Token},
 };
 use crate::{
     bus::{
@@ -162,11 +162,17 @@ impl Room {
         if !owner.may_play {
             return Err(LoginError::NotForPlay(owner.name).into());
         }
+        let before = self.token.kept().and_then(Result::ok);
         let place = self.token.clone();
         let kept = apart::run("token", move || place.keep(&token)).await;
         kept.and_then(|kept| kept)
             .map_err(|error| format!("the token cannot be kept: {error}. Log in again"))?;
         info!("logged in to {} as {}", self.url, owner.name);
+        if let Some(before) = before {
+            let url = self.url.clone();
+            // If it fails, the token before lives on until it expires; no one waits for it.
+            tokio::spawn(async move { revoked(&url, before).await });
+        }
         // With the new token; a game that runs goes on if it is this player's.
         self.halt().await;
         self.play();
@@ -205,9 +211,11 @@ impl Room {
             let _ = timeout(RELEASE_WAIT, release).await;
         }
         info!("logged out of {}", self.url);
-        let mut http = Http::new(&self.url);
-        http.set_token(token.ok());
-        let why = match http.revoke().await {
+        let told = match token {
+            Ok(token) => revoked(&self.url, token).await,
+            Err(error) => Outcome::Refused(error.to_string()),
+        };
+        let why = match told {
             // It is revoked already.
             Outcome::Done(_) | Outcome::NoToken => {
                 return Ok("You are logged out".to_owned());
@@ -220,4 +228,11 @@ impl Room {
             self.url, self.url
         ))
     }
+}
+
+/// Revokes a token.
+async fn revoked(url: &str, token: Token) -> Outcome {
+    let mut http = Http::new(url);
+    http.set_token(Some(token));
+    http.revoke().await
 }

@@ -14,7 +14,8 @@ async function showLogin() {
   const name = account && (account.user || "the account");
   const problem = account && account.problem ? ": " + account.problem : "";
   write(login.state, account ? `${account.user || "An account"} plays on ${account.board}${problem}` : "No one is logged in.");
-  const buttons = [loginButton("Log in to Lichess", logIn)];
+  const buttons = [];
+  if (!account || account.problem) buttons.push(loginButton("Log in to Lichess", logIn));
   if (account) buttons.push(loginButton(`Log out (${name})`, async () => (await ask("lichess/logout", {})).done));
   login.bar.replaceChildren(...buttons);
   for (const button of [...buttons, login.finish]) {
