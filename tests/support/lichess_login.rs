@@ -273,7 +273,7 @@ impl Lichess {
         let place = answer
             .lines()
             .find_map(|line| line.strip_prefix("location: "));
-        place.unwrap_or_else(|| panic!("{answer}")).to_owned()
+        place.unwrap().to_owned()
     }
 
     /// What the exchanges bring from now on.

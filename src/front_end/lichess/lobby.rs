@@ -139,7 +139,7 @@ impl Room {
 
     fn begin(&mut self, back: String, any_browser: bool) -> Result<Begun, NotDone> {
         self.token.is_open()?;
-        self.board.as_ref().map_err(|why| why.clone())?;
+        self.board.as_ref().map_err(Clone::clone)?;
         let now = Instant::now().into_std();
         Ok(self.logins.begin(now, back, any_browser)?)
     }

@@ -94,8 +94,9 @@ impl Place {
     pub fn is_open(&self) -> Result<(), NotDone> {
         let why = match (&self.named, &self.login) {
             (Some(file), _) => format!(
-                "the token is fixed in the configuration: token_file = {file:?} under [lichess]. Remove that line and reload, \
-                 then log in; or replace that token with `boardbridge lichess login --token`"
+                "the token is fixed in the configuration: token_file = \"{}\" under [lichess]. Remove that line and reload, \
+                 then log in; or replace that token with `boardbridge lichess login --token`",
+                file.display()
             ),
             (None, None) => {
                 "nothing is kept here, so no token either: set directory under [state] in the configuration"

@@ -22,5 +22,6 @@ pub(super) async fn daemon(
         "games": kept.folder.map(|folder| folder.display().to_string()),
         "site": kept.site,
         "player": kept.player,
+        "lichess": house.bus.account().standing().is_some(),
     }))
 }

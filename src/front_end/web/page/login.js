@@ -7,13 +7,14 @@ const login = { part: element("section"), title: element("h3", "", "Lichess"), s
 async function showLogin() {
   let account = null;
   try {
-    account = await ask("lichess");
+    settings = await ask("settings");
+    if (settings.lichess) account = await ask("lichess");
   } catch {
-    // No one is.
+    // The line at the top says that the connection is lost.
   }
   const name = account && (account.user || "the account");
   const problem = account && account.problem ? ": " + account.problem : "";
-  write(login.state, account ? `${account.user || "An account"} plays on ${account.board}${problem}` : "No one is logged in.");
+  write(login.state, account ? `${account.user || "An account on Lichess"} plays on ${account.board}${problem}` : "No one is logged in.");
   const buttons = [];
   if (!account || account.problem) buttons.push(loginButton("Log in to Lichess", logIn));
   if (account) buttons.push(loginButton(`Log out (${name})`, async () => (await ask("lichess/logout", {})).done));
@@ -69,14 +70,8 @@ login.part.append(login.title, login.state, login.bar, login.said, pasteLogin())
 $("settings").append(login.part);
 
 /** The account may have changed in another window. */
-async function lookAgain() {
-  if (location.hash !== "#settings") return;
-  try {
-    settings = await ask("settings");
-  } catch {
-    // The line at the top says that the connection is lost.
-  }
-  showLogin();
+function lookAgain() {
+  if (location.hash === "#settings") showLogin();
 }
 window.addEventListener("hashchange", lookAgain);
 window.addEventListener("focus", lookAgain);
