@@ -266,9 +266,9 @@ pub struct Standing {
 /// Why something is not done.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum NotDone {
-    /// No account is configured.
+    /// No account is configured, and no one is logged in.
     #[error(
-        "no Lichess account plays here: add [lichess] to the configuration of BoardBridge, then reload"
+        "no Lichess account plays here: log in on the page, under Settings, or with `boardbridge lichess login`"
     )]
     NoAccount,
     /// It cannot be done now.

@@ -39,6 +39,7 @@ pub mod account;
 pub mod clients;
 pub mod delayed;
 pub mod desk;
+pub mod login;
 pub mod pairings;
 
 use std::{
@@ -54,7 +55,10 @@ use tokio::sync::{
 };
 
 use crate::{
-    bus::{account::Account, clients::Clients, delayed::Delayed, desk::Desk, pairings::Pairings},
+    bus::{
+        account::Account, clients::Clients, delayed::Delayed, desk::Desk, login::Logins,
+        pairings::Pairings,
+    },
     system::clock,
     vocabulary::{BoardName, Command, Event, Snapshot},
 };
@@ -182,6 +186,7 @@ pub struct Bus {
     pairings: Pairings,
     account: Account,
     desk: Desk,
+    logins: Logins,
     delayed: Delayed,
 }
 
@@ -215,6 +220,7 @@ impl Bus {
             pairings: Pairings::default(),
             account: Account::default(),
             desk: Desk::default(),
+            logins: Logins::default(),
             delayed: Delayed::default(),
         }
     }
@@ -292,6 +298,11 @@ impl Bus {
     /// Where a player asks for boards and opponents.
     pub fn desk(&self) -> &Desk {
         &self.desk
+    }
+
+    /// Where logins to the account's server are asked for.
+    pub fn logins(&self) -> &Logins {
+        &self.logins
     }
 
     /// The account with which a board plays on a server.

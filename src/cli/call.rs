@@ -124,6 +124,16 @@ pub async fn rename(address: &str, old: &BoardName, new: &BoardName) -> Result<S
     Ok(format!("{old} is called {new} now"))
 }
 
+/// Begins a login to Lichess that any browser may finish; returns the address of the server's page.
+///
+/// # Errors
+/// [`CallError`], in words for the caller.
+pub async fn login(address: &str) -> Result<String, CallError> {
+    let body = json!({ "terminal": true });
+    let answer = ask(address, "/api/v1/lichess/login", Some(&body)).await?;
+    Ok(escaped(answer["url"].as_str().unwrap_or_default()))
+}
+
 /// All boards, each as the API describes it.
 ///
 /// # Errors

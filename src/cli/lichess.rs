@@ -15,7 +15,10 @@ use tokio::{
 };
 
 use crate::{
-    bus::account::{Level, TimeControl},
+    bus::{
+        account::{Level, TimeControl},
+        login::LOGIN_WAIT,
+    },
     cli::call::{self, CallError},
     config::Config,
     front_end::lichess::{
@@ -52,12 +55,19 @@ pub struct Lichess {
 /// What can be done on Lichess.
 #[derive(Debug, Subcommand)]
 pub enum What {
-    /// Print where to make a token, and keep it where the daemon reads it.
+    /// Print the link by which to log in, in any browser.
     Login {
-        /// The configuration, which may name the file for the token.
-        #[arg(long, value_name = "FILE", default_value = crate::config::DEFAULT_FILE)]
-        config: PathBuf,
+        /// If that browser could not open the page it was sent to at the end: that page's address.
+        address: Option<String>,
+        /// Without the daemon: print where to make a token by hand, and keep it where the daemon reads it.
+        #[arg(long, conflicts_with = "address")]
+        token: bool,
+        /// The configuration, which may name the file for a token made by hand.
+        #[arg(long, value_name = "FILE", conflicts_with = "address")]
+        config: Option<PathBuf>,
     },
+    /// Log out: the token is revoked, and forgotten.
+    Logout,
     /// Show how the account stands.
     Status,
     /// Look for an opponent, and wait until there is one. Ctrl-C withdraws.
@@ -161,10 +171,20 @@ pub async fn run_lichess(lichess: Lichess) -> Result<String, String> {
         board,
     } = lichess;
     let at = connect.as_str();
-    if let What::Login { config } = &what {
-        return login(config).await;
-    }
     let words = |error: CallError| error.to_string();
+    match &what {
+        What::Login {
+            token: false,
+            config: None,
+            address,
+        } => return log_in(at, address.as_deref()).await,
+        What::Login { config, .. } => {
+            let usual = Path::new(crate::config::DEFAULT_FILE);
+            return by_token(config.as_deref().unwrap_or(usual)).await;
+        }
+        What::Logout => return call::lichess(at, "logout", &json!({})).await.map_err(words),
+        _ => {}
+    }
     let standing = call::standing(at).await.map_err(words)?;
     let plays_on = standing["board"].as_str().unwrap_or_default();
     if let Some(board) = board.filter(|board| board != plays_on) {
@@ -173,7 +193,7 @@ pub async fn run_lichess(lichess: Lichess) -> Result<String, String> {
         ));
     }
     let (name, body) = match what {
-        What::Login { .. } => return Ok(String::new()),
+        What::Login { .. } | What::Logout => return Ok(String::new()),
         What::Status => return Ok(status(&standing)),
         What::Seek(game) => return seek(at, &game).await,
         What::Challenge { user, game } => {
@@ -280,8 +300,29 @@ fn status(standing: &Value) -> String {
     lines.join("\n")
 }
 
+/// Begins a login by the daemon, or finishes one with the address that a browser could not open.
+async fn log_in(at: &str, address: Option<&str>) -> Result<String, String> {
+    let words = |error: CallError| match error {
+        CallError::Unreachable { .. } => {
+            format!("{error}. Without a daemon: `boardbridge lichess login --token`")
+        }
+        other => other.to_string(),
+    };
+    if let Some(address) = address {
+        let body = json!({ "address": address });
+        return call::lichess(at, "login", &body).await.map_err(words);
+    }
+    let url = call::login(at).await.map_err(words)?;
+    let minutes = LOGIN_WAIT.as_secs() / 60;
+    Ok(format!(
+        "Open this link within {minutes} minutes, in any browser, and press Authorize:\n\n  {url}\n\n\
+         The browser then says that you are logged in. If it cannot open that page, because it is on another computer, copy \
+         the page's address within two minutes and type:\n\n  boardbridge lichess login 'ADDRESS'"
+    ))
+}
+
 /// Prints where to make a token, reads it, asks the server about it, and keeps it.
-async fn login(config: &Path) -> Result<String, String> {
+async fn by_token(config: &Path) -> Result<String, String> {
     // Without a configuration, or with one that has mistakes, the usual file is right.
     let lichess = Config::load(config).ok().and_then(|config| config.lichess);
     let url = lichess

@@ -246,7 +246,10 @@ fn opponents(config: &Config) -> Vec<Problem> {
             }),
     );
     #[cfg(target_os = "linux")]
-    if let Some(board) = config.lichess.as_ref().map(|entry| &entry.board)
+    if let Some(board) = config
+        .lichess
+        .as_ref()
+        .and_then(|entry| entry.board.as_ref())
         && is_linked(board)
     {
         let problem = format!(

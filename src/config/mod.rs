@@ -157,6 +157,14 @@ impl Config {
         names
     }
 
+    /// Where games on Lichess are played: at the board that is named, else at the first one that is not in a link.
+    #[cfg(target_os = "linux")]
+    pub fn lichess_board(&self) -> Option<BoardName> {
+        let named = self.lichess.as_ref().and_then(|entry| entry.board.clone());
+        let is_linked = |name: &BoardName| self.link.iter().any(|link| link.boards.contains(name));
+        named.or_else(|| self.names().into_iter().find(|name| !is_linked(name)))
+    }
+
     /// Checks what the types cannot.
     fn problems(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
@@ -239,8 +247,10 @@ impl Config {
             has(format!("opponent.{number}.board"), &entry.board)
         });
         #[cfg(target_os = "linux")]
-        self.lichess
-            .take_if(|entry| !has("lichess.board".to_owned(), &entry.board));
+        if let Some(board) = self.lichess.as_ref().and_then(|entry| entry.board.as_ref()) {
+            // It stays: without it, a login would bring games to another board.
+            has("lichess.board".to_owned(), board);
+        }
         #[cfg(target_os = "linux")]
         for (number, entry) in self.broadcast.iter_mut().enumerate() {
             if let Some(boards) = &mut entry.boards {

@@ -46,7 +46,7 @@ impl Daemon {
             (Part::WhitePawn(entry), listener) => self.app(running, entry, listener),
             (Part::Link(entry), _) => self.link(running, entry),
             (Part::Opponent(entry), _) => self.opponent(running, entry),
-            (Part::Lichess(entry), _) => self.lichess(running, entry),
+            (Part::Lichess(entry, board), _) => self.lichess(running, entry, board.as_ref()),
             (Part::Mqtt(config), _) => self.mqtt(running, config),
             (Part::Broadcast(entry, boards), _) => self.broadcast(running, entry, boards),
             (Part::Games(board, games), _) => self.keep_games(running, board, games),

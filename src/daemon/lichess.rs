@@ -1,34 +1,63 @@
-//! Plays on Lichess at a board.
+//! Plays on Lichess at a board, once there is a token.
 
 use std::sync::PoisonError;
 
 use tracing::warn;
 
 use super::{Daemon, running::Running, sessions::Restored};
-use crate::front_end::lichess::{
-    server::{self, Table},
-    settings::{LichessConfig, Settings},
-    token,
+use crate::{
+    bus::BoardHandle,
+    front_end::lichess::{
+        lobby::{self, Lobby},
+        server::Table,
+        settings::{LichessConfig, Settings},
+        token::Place,
+    },
+    vocabulary::BoardName,
 };
 
 impl Daemon {
-    /// Plays on Lichess at a board.
-    pub(super) fn lichess(&mut self, running: &mut Running, entry: &LichessConfig) {
-        let Restored { memory, shelf } = self.sessions.lichess(&self.store, entry);
+    /// Takes logins, and plays on Lichess at this board once there is a token.
+    pub(super) fn lichess(
+        &mut self,
+        running: &mut Running,
+        entry: &LichessConfig,
+        board: Option<&BoardName>,
+    ) {
+        let handle = board.and_then(|board| self.bus.board(board.as_str()));
+        if let (Some(board), None) = (&entry.board, &handle) {
+            warn!("no games on Lichess: {board} is not run");
+        }
+        let none = || match board {
+            Some(board) => format!("{board} is not run: games on Lichess need their board"),
+            None => "there is no board yet to play on: add one first".to_owned(),
+        };
+        let lobby = Lobby {
+            table: handle
+                .map(|handle| self.table(running, entry, handle))
+                .ok_or_else(none),
+            always: entry.board.is_some() || entry.token_file.is_some(),
+            token: Place::new(entry, self.store.path()),
+            url: entry.server().to_owned(),
+            bus: self.bus.clone(),
+        };
+        running
+            .tasks
+            .spawn(lobby::serve(lobby, running.stop.clone()));
+    }
+
+    fn table(&mut self, running: &mut Running, entry: &LichessConfig, board: BoardHandle) -> Table {
+        let Restored { memory, shelf } = self.sessions.lichess(&self.store, &board.name);
         let left = self.sessions.left();
         let memory = left
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .take()
             .or(memory);
-        let Some(board) = self.bus.board(entry.board.as_str()) else {
-            warn!("no games on Lichess: {} is not run", entry.board);
-            return;
-        };
         let client = memory.as_ref().map(|memory| memory.seat.client);
         let client = client.unwrap_or_else(|| self.clients.client());
         running.clients.push((client, board.clone()));
-        let table = Table {
+        Table {
             board,
             client,
             memory,
@@ -40,10 +69,7 @@ impl Daemon {
                 take_backs: entry.take_backs,
                 url: entry.server().to_owned(),
             },
-            token: token::place(entry.token_file.as_deref()),
-        };
-        running
-            .tasks
-            .spawn(server::serve(table, running.stop.clone()));
+            token: Place::new(entry, self.store.path()),
+        }
     }
 }

@@ -41,8 +41,8 @@ pub(super) enum Part {
     Link(LinkConfig),
     /// The other side of a board.
     Opponent(OpponentConfig),
-    /// Games on Lichess.
-    Lichess(LichessConfig),
+    /// Games on Lichess at this board, and logins for them.
+    Lichess(LichessConfig, Option<BoardName>),
     /// The task of a board of another daemon.
     Remote(BoardName, FarBoard),
     /// Boards on a broker.
@@ -83,7 +83,8 @@ impl Part {
         parts.extend(config.whitepawn.iter().cloned().map(Self::WhitePawn));
         parts.extend(config.link.iter().cloned().map(Self::Link));
         parts.extend(config.opponent.iter().cloned().map(Self::Opponent));
-        parts.extend(config.lichess.iter().cloned().map(Self::Lichess));
+        let lichess = config.lichess.clone().unwrap_or_default();
+        parts.push(Self::Lichess(lichess, config.lichess_board()));
         parts.extend(config.mqtt.iter().cloned().map(Self::Mqtt));
         parts.extend(config.broadcast.iter().map(|entry| {
             let all = config.names();
@@ -105,11 +106,11 @@ impl Part {
 
     /// Whether one of these parts continues what it does, so that its clients keep their places at the board.
     pub fn goes_on_in(&self, wanted: &[Self]) -> bool {
-        let Self::Lichess(mine) = self else {
+        let Self::Lichess(mine, at) = self else {
             return false;
         };
         wanted.iter().any(|part| match part {
-            Self::Lichess(other) => other.board == mine.board && other.server() == mine.server(),
+            Self::Lichess(other, board) => board == at && other.server() == mine.server(),
             _ => false,
         })
     }

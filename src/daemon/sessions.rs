@@ -11,7 +11,7 @@ use crate::{
     config::Config,
     front_end::{
         broadcast::{round::SavedBoard, server::Left},
-        lichess::{self, settings::LichessConfig},
+        lichess,
         link::{self, settings::LinkConfig},
         opponent::{self, settings::OpponentConfig},
         seat::serve::Keeper,
@@ -62,8 +62,8 @@ impl Sessions {
             let kept = Restored::read(store, Kind::Opponent, &name);
             (name, kept)
         };
-        let online = |entry: &LichessConfig| {
-            let name = entry.board.to_string();
+        let online = |board: BoardName| {
+            let name = board.to_string();
             let kept = Restored::read(store, Kind::Lichess, &name);
             (name, kept)
         };
@@ -80,7 +80,7 @@ impl Sessions {
             apps: config.whitepawn.iter().map(app).collect(),
             links: config.link.iter().map(link).collect(),
             opponents: config.opponent.iter().map(opponent).collect(),
-            lichess: config.lichess.iter().map(online).collect(),
+            lichess: config.lichess_board().into_iter().map(online).collect(),
             left: Arc::default(),
             broadcasts: broadcasts.collect(),
             left_games: Left::default(),
@@ -134,9 +134,9 @@ impl Sessions {
     pub fn lichess(
         &mut self,
         store: &Store,
-        entry: &LichessConfig,
+        board: &BoardName,
     ) -> Restored<lichess::session::SavedAccount> {
-        let name = entry.board.to_string();
+        let name = board.to_string();
         let kept = self.lichess.remove(&name);
         kept.unwrap_or_else(|| Restored::read(store, Kind::Lichess, &name))
     }

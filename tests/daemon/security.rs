@@ -818,7 +818,9 @@ async fn only_this_machine_controls_unless_the_file_says_otherwise() {
             let piece = post("/api/v1/boards/one/promotion", JSON, "{\"piece\": \"n\"}");
             assert_eq!(http(peer, to, &piece).await.0, refused);
             // There is no account.
-            for ask in ["withdraw", "accept", "decline", "resign", "berserk"] {
+            for ask in [
+                "withdraw", "accept", "decline", "resign", "berserk", "login", "logout",
+            ] {
                 let ask = post(&format!("/api/v1/lichess/{ask}"), JSON, "{}");
                 let (status, answer) = http(peer, to, &ask).await;
                 assert_eq!(status == 403, wanted == 403, "{ask}: {answer}");

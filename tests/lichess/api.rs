@@ -253,7 +253,10 @@ async fn a_search_that_was_told_as_failed_is_withdrawn() {
 async fn a_daemon_without_an_account_says_what_to_do() {
     let house = House::with(House::folder(), &[], "").await;
     let (good, text) = run(house.address("web"), "status").await;
-    assert!(!good && text.contains("add [lichess]"), "{text}");
+    assert!(
+        !good && text.contains("boardbridge lichess login"),
+        "{text}"
+    );
 }
 
 /// Logs in with this token at this server; what is printed, and whether it was a success.

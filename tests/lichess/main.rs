@@ -11,6 +11,7 @@
 
 mod api;
 mod games;
+mod login;
 mod restart;
 mod session;
 #[path = "../support/mod.rs"]

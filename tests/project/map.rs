@@ -28,7 +28,10 @@ const INSIDE: [(&str, &[&[&str]]); 9] = [
     ("board", &[&["transcript"]]),
     (
         "bus",
-        &[&["account", "clients", "desk", "pairings"], &["delayed"]],
+        &[
+            &["account", "clients", "desk", "pairings"],
+            &["delayed", "login"],
+        ],
     ),
     ("chess", &[&["game", "sense"], &["guidance", "recognise"]]),
     (

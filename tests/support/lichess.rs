@@ -1,6 +1,9 @@
 //! A Lichess in software, with one account and one game at a time: what the published description of its API says, by
 //! our own words. The rules are shakmaty's. The opponent, and all that goes wrong, are controlled by the test.
 
+#[path = "lichess_login.rs"]
+pub mod login;
+
 use std::{
     collections::{BTreeMap, VecDeque},
     convert::Infallible,
@@ -102,6 +105,7 @@ struct Inner {
     /// Nothing may come before then.
     quiet_until: Option<tokio::time::Instant>,
     arrived: BTreeMap<String, Instant>,
+    logins: login::Logins,
     games_begun: usize,
 }
 
@@ -754,7 +758,14 @@ async fn answer(State(inner): State<Arc<Mutex<Inner>>>, request: Request) -> Res
     if parts == ["api", "token", "test"] && head.method == Method::POST {
         return tested(&form);
     }
-    check(&inner, &head, &parts, &form);
+    if !inner.lock().unwrap().away
+        && let Some(response) = inner.lock().unwrap().logins.answer(&head, &form)
+    {
+        return response;
+    }
+    if head.method != Method::DELETE {
+        check(&inner, &head, &parts, &form);
+    }
     if parts == ["api", "board", "seek"] && inner.lock().unwrap().slow {
         inner.lock().unwrap().unlooked += 1;
         while inner.lock().unwrap().slow {
@@ -831,9 +842,11 @@ fn at_once(
     }
     let token = header(header::AUTHORIZATION);
     let token = token.strip_prefix("Bearer ").unwrap_or_default();
-    let scopes = match token {
-        TOKEN => "board:play, challenge:read",
-        NARROW_TOKEN => "study:write",
+    let of_login = inner_now.logins.scopes(token).map(str::to_owned);
+    let scopes = match (token, &of_login) {
+        (_, Some(scopes)) => scopes,
+        (TOKEN, _) => "board:play, challenge:read",
+        (NARROW_TOKEN, _) => "study:write",
         _ => return Some(no_token()),
     };
     if parts == ["api", "account"] {

@@ -30,7 +30,7 @@ use crate::{
             server::try_pairings,
             settings::{BroadcastConfig, TOKEN},
         },
-        lichess::token::{self, Token, TokenError},
+        lichess::token::{self, Place, Token, TokenError},
         opponent::{
             settings::Program,
             trial::{self, Finding},
@@ -291,11 +291,17 @@ pub fn describe(config: &Config, file: &Path, here: Here, engines: &str) -> Stri
         text.push_str(UNLIMITED);
     }
     text += engines;
-    if let Some(entry) = &config.lichess {
-        let name = entry.board.as_str();
+    let entry = config.lichess.clone().unwrap_or_default();
+    let kept = Place::new(&entry, config.state.path()).kept();
+    let is_wanted = config.lichess.is_some() || matches!(kept, Some(Ok(_)));
+    let board = config
+        .lichess_board()
+        .filter(|board| config.names().contains(board));
+    if let Some(board) = board.filter(|_| is_wanted) {
+        let name = board.as_str();
         let _ = writeln!(text, "  lichess  {name:<18} {}", entry.server());
         let read = match entry.token_file.as_deref() {
-            None => handed,
+            None => kept.unwrap_or(handed),
             named => token::read(&token::place(named)),
         };
         text += &told(name, of_token(read.as_ref(), &identity));

@@ -136,9 +136,32 @@ impl Https {
         kind: &'static str,
         body: String,
     ) -> Result<Response<Incoming>, Unanswered> {
-        let Some(token) = &self.token else {
-            return Err(Unanswered::NoToken);
-        };
+        let token = self.token.as_ref().ok_or(Unanswered::NoToken)?;
+        self.send(Some(token), method, path, kind, body).await
+    }
+
+    /// The same without a token.
+    ///
+    /// # Errors
+    /// Why there is no answer.
+    pub async fn exchange_without_token(
+        &self,
+        method: Method,
+        path: &str,
+        kind: &'static str,
+        body: String,
+    ) -> Result<Response<Incoming>, Unanswered> {
+        self.send(None, method, path, kind, body).await
+    }
+
+    async fn send(
+        &self,
+        token: Option<&Token>,
+        method: Method,
+        path: &str,
+        kind: &'static str,
+        body: String,
+    ) -> Result<Response<Incoming>, Unanswered> {
         // No certificate is valid then.
         if SystemTime::now() < SystemTime::UNIX_EPOCH {
             let why = "the clock of this computer is before 1970: set it";
@@ -148,10 +171,12 @@ impl Https {
             .method(method)
             .uri(format!("{}{path}", self.url))
             .header(USER_AGENT, AGENT)
-            .header(AUTHORIZATION, token.bearer())
             .header(ACCEPT, "application/x-ndjson, application/json")
             // A compressor would hold lines back until it has enough of them.
             .header(ACCEPT_ENCODING, "identity");
+        if let Some(token) = token {
+            request = request.header(AUTHORIZATION, token.bearer());
+        }
         if !body.is_empty() {
             request = request.header(CONTENT_TYPE, kind);
         }

@@ -82,12 +82,21 @@ impl Token {
     /// # Errors
     /// What the system says.
     pub fn write(&self, file: &Path) -> io::Result<()> {
+        self.write_for(file, "")
+    }
+
+    /// The same, with a second line that names the server it is for.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn write_for(&self, file: &Path, server: &str) -> io::Result<()> {
+        let text = format!("{}\n{server}", self.0);
         let folder = file
             .parent()
             .filter(|folder| !folder.as_os_str().is_empty());
         // Created with mode 600.
         let mut new = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
-        io::Write::write_all(&mut new, format!("{}\n", self.0).as_bytes())?;
+        io::Write::write_all(&mut new, format!("{}\n", text.trim_end()).as_bytes())?;
         new.as_file().sync_all()?;
         new.persist(file)?;
         Ok(())
@@ -132,6 +141,14 @@ impl Purpose {
     /// # Errors
     /// [`TokenError`], which never has the token in it.
     pub fn read(&self, file: &Path) -> Result<Token, TokenError> {
+        Token::of(&self.text(file)?).ok_or_else(|| TokenError::NotOne(file.to_owned()))
+    }
+
+    /// Reads the whole file of a token, which has to be for its owner alone.
+    ///
+    /// # Errors
+    /// [`TokenError`], which never has the token in it.
+    pub fn text(&self, file: &Path) -> Result<String, TokenError> {
         let unreadable = |source: io::Error| match source.kind() {
             io::ErrorKind::NotFound => TokenError::Missing {
                 file: file.to_owned(),
@@ -151,8 +168,7 @@ impl Purpose {
             return Err(TokenError::Open(file.to_owned()));
         }
         let bytes = regular_file::read(file, MAX_FILE).map_err(unreadable)?;
-        let text = str::from_utf8(&bytes).unwrap_or_default();
-        Token::of(text).ok_or_else(|| TokenError::NotOne(file.to_owned()))
+        String::from_utf8(bytes).map_err(|_| TokenError::NotOne(file.to_owned()))
     }
 }
 

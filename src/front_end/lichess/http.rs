@@ -8,6 +8,7 @@ use hyper::{
     Method, Response, StatusCode,
     body::{Frame, Incoming},
 };
+use serde::Deserialize;
 use serde_json::Value;
 use tokio::time::{Instant, sleep_until, timeout};
 
@@ -55,6 +56,12 @@ pub struct Owner {
     pub name: String,
     /// Whether the token is for playing at boards.
     pub may_play: bool,
+}
+
+/// What the server gives for the code of a login.
+#[derive(Deserialize)]
+struct Granted {
+    access_token: String,
 }
 
 /// An answer that stays open: dropping it ends the request.
@@ -176,6 +183,42 @@ impl Http {
         };
         let answered = timeout(ANSWER_WAIT, asked).await;
         answered.unwrap_or_else(|_| Err(Outcome::Lost("no answer".to_owned())))
+    }
+
+    /// Exchanges the code of a login, in this form, for a token.
+    ///
+    /// # Errors
+    /// Why the server gives none.
+    pub async fn granted(&self, form: String) -> Result<Token, Outcome> {
+        let asked = async {
+            let path = "/api/token";
+            let asked = self
+                .0
+                .exchange_without_token(Method::POST, path, FORM, form);
+            let text = text(judged(asked.await?).await?).await?;
+            let granted: Granted =
+                serde_json::from_str(&text).map_err(|error| unreadable(&error))?;
+            let no_token = || Outcome::Lost("its answer has no token".to_owned());
+            Token::of(&granted.access_token).ok_or_else(no_token)
+        };
+        let answered = timeout(ANSWER_WAIT, asked).await;
+        answered.unwrap_or_else(|_| Err(Outcome::Lost("no answer".to_owned())))
+    }
+
+    /// Revokes the token.
+    pub async fn revoke(&self) -> Outcome {
+        let asked = async {
+            let path = "/api/token";
+            let asked = self.exchange(Method::DELETE, path, FORM, String::new());
+            match judged(asked.await?).await {
+                Ok(_) => Ok(Outcome::Done(String::new())),
+                Err(outcome) => Err(outcome),
+            }
+        };
+        match timeout(ANSWER_WAIT, asked).await {
+            Ok(Ok(outcome) | Err(outcome)) => outcome,
+            Err(_) => Outcome::Lost("no answer".to_owned()),
+        }
     }
 
     /// Asks for the scopes of the token, on a server that does not tell them with each answer.

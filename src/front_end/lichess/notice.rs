@@ -136,7 +136,8 @@ impl fmt::Display for Notice {
             Self::Connected => f.write_str("connected"),
             Self::Lost(why) => write!(f, "the connection is lost; trying again: {why}"),
             Self::NoToken => f.write_str(
-                "Lichess does not accept the token: make a new one with `boardbridge lichess login`",
+                "Lichess does not accept the token: it has expired or was revoked. Log in again, on the page or with `boardbridge \
+                 lichess login`",
             ),
             Self::Pause => f.write_str("Lichess asks for a pause: nothing is sent for a minute"),
             Self::Game {

@@ -3,7 +3,6 @@
 use std::{
     collections::BTreeMap,
     future::{Future, pending},
-    path::PathBuf,
     pin::Pin,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
@@ -23,7 +22,7 @@ use super::{
     request::Request,
     session::{LichessAccount, Outcome, SavedAccount, Ticket},
     settings::Settings,
-    token,
+    token::Place,
 };
 use crate::{
     bus::{
@@ -68,8 +67,16 @@ pub struct Table {
     pub bus: Bus,
     /// Its settings.
     pub settings: Settings,
-    /// The token's file.
-    pub token: PathBuf,
+    /// Where the token is.
+    pub token: Place,
+}
+
+impl Table {
+    /// The game that a stopped account has left.
+    pub fn take_left(&self) -> Option<SavedAccount> {
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        left.take()
+    }
 }
 
 /// What a stream delivers.
@@ -260,12 +267,12 @@ async fn said(entry: &mut Option<(String, Entry)>) -> Said {
 }
 
 /// Runs until `stop` is cancelled.
-pub async fn serve(table: Table, stop: CancellationToken) {
+pub async fn serve(table: &mut Table, stop: CancellationToken) {
     let span = info_span!("lichess", board = %table.board.name);
     run(table, stop).instrument(span).await;
 }
 
-async fn run(mut table: Table, stop: CancellationToken) {
+async fn run(table: &mut Table, stop: CancellationToken) {
     let board = table.board.name.clone();
     let client = table
         .memory
@@ -335,7 +342,7 @@ async fn run(mut table: Table, stop: CancellationToken) {
             client.opponent = session.pairing().map(|_| Opponent::Lichess);
         });
         holder.stands(standing);
-        pair(&session, &table, &mut entry, &mut shown);
+        pair(&session, table, &mut entry, &mut shown);
         if !session.is_connected() && events.opened.is_some() {
             // The token was refused: it is read again with the next stream.
             events.close();
@@ -362,7 +369,7 @@ async fn run(mut table: Table, stop: CancellationToken) {
             game.start(&http, format!("/api/board/game/stream/{id}"));
         }
         if may_ask && events.is_due() && !game.is_opening() {
-            match token::read(&table.token) {
+            match table.token.read() {
                 Ok(token) => {
                     http.set_token(Some(token));
                     events.start(&http, "/api/stream/event".to_owned());

@@ -11,8 +11,9 @@ use crate::{front_end::https::address, vocabulary::BoardName};
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a table: [lichess]")]
 pub struct LichessConfig {
-    /// Where games are played.
-    pub board: BoardName,
+    /// Where games are played, if not at the first board.
+    #[serde(default)]
+    pub board: Option<BoardName>,
     /// The file that has the token.
     #[serde(default, deserialize_with = "token_file")]
     pub token_file: Option<PathBuf>,
@@ -29,6 +30,19 @@ pub struct LichessConfig {
 
 fn token_file<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<PathBuf>, D::Error> {
     address::whole_path(deserializer, "/etc/boardbridge/lichess.token").map(Some)
+}
+
+/// What a login on the page begins with.
+impl Default for LichessConfig {
+    fn default() -> Self {
+        Self {
+            board: None,
+            token_file: None,
+            url: address::default_url(),
+            accept: Accept::default(),
+            take_backs: TakeBacks::default(),
+        }
+    }
 }
 
 impl LichessConfig {

@@ -26,5 +26,6 @@ pub(super) async fn daemon(
         "added": standing.added,
         "started": standing.started,
         "linked": standing.linked,
+        "lichess": house.bus.account().standing().is_some(),
     }))
 }

@@ -25,6 +25,10 @@ impl Wrong {
         }
     }
 
+    pub(super) fn status(&self) -> StatusCode {
+        self.status
+    }
+
     /// Why, and what to do.
     pub(super) fn words(&self) -> &str {
         &self.words

@@ -14,7 +14,7 @@ use axum::{
 };
 use tokio::time::timeout;
 
-use super::{House, REQUEST_WAIT, Visitor, Wrong};
+use super::{House, REQUEST_WAIT, Visitor, Wrong, login};
 use crate::text::lines::printable;
 
 /// Bytes repeated of a name that is refused.
@@ -69,7 +69,7 @@ pub(super) async fn look(
     next: Next,
 ) -> Response {
     visitor.slot.used();
-    if let Err(wrong) = check(&house.names, request.headers()) {
+    if let Err(wrong) = check(&house.names, request.uri().path(), request.headers()) {
         return wrong.into_response();
     }
     match timeout(REQUEST_WAIT, next.run(request)).await {
@@ -82,7 +82,7 @@ pub(super) async fn look(
     }
 }
 
-fn check(names: &Names, headers: &HeaderMap) -> Result<(), Wrong> {
+fn check(names: &Names, path: &str, headers: &HeaderMap) -> Result<(), Wrong> {
     let mut hosts = headers.get_all(header::HOST).iter();
     let host = match (hosts.next(), hosts.next()) {
         (Some(host), None) => host.to_str().ok(),
@@ -98,6 +98,10 @@ fn check(names: &Names, headers: &HeaderMap) -> Result<(), Wrong> {
             "{name} is not a known name of this machine: use its address, or set hosts = [\"{name}\"] under [web] in the \
              configuration of BoardBridge"
         )));
+    }
+    if path == login::BACK {
+        // Lichess sends the browser there, and some say so. Its state and the cookie tell whether it may.
+        return Ok(());
     }
     let own = |origin: &str| {
         let named = origin.split_once("://").map(|(_, named)| named);
@@ -129,7 +133,9 @@ mod tests {
             "pi.local".to_owned(),
             "chess.example".to_owned(),
         ]);
-        check(&names, &headers).is_ok()
+        let passes = |path| check(&names, path, &headers).is_ok();
+        assert!(origin.is_none() || passes(login::BACK));
+        passes("/")
     }
 
     #[test]

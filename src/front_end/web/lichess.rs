@@ -22,8 +22,8 @@ use crate::bus::{
 };
 
 /// The names of what can be asked.
-const NAMES: &str =
-    "seek, withdraw, challenge, computer, accept, decline, draw, take-back, resign, abort, berserk";
+const NAMES: &str = "seek, withdraw, challenge, computer, accept, decline, draw, take-back, resign, abort, berserk, login, \
+     logout";
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -173,7 +173,7 @@ async fn say(house: &House, saying: Saying) -> Result<Response, Wrong> {
     Ok(answer::value(&json!({ "done": "done" })))
 }
 
-fn refused(why: &NotDone) -> Wrong {
+pub(super) fn refused(why: &NotDone) -> Wrong {
     let status = match why {
         NotDone::NoAccount => StatusCode::NOT_FOUND,
         NotDone::Refused(_) => StatusCode::BAD_REQUEST,

@@ -1,8 +1,8 @@
 //! The page and the API: JSON over HTTP, for the page, for commands such as `boardbridge release` and for other programs.
 //! `docs/api.md` describes it.
 //!
-//! `guard` looks at every request first; `about`, `boards`, `buttons`, `desk`, `events`, `games`, `lichess` and `live` have the
-//! answers; `answer` is their form, also of errors; `page` has the files of the page.
+//! `guard` looks at every request first; `about`, `boards`, `buttons`, `desk`, `events`, `games`, `lichess`, `live` and `login`
+//! have the answers; `answer` is their form, also of errors; `page` has the files of the page.
 
 mod about;
 mod answer;
@@ -14,6 +14,7 @@ mod games;
 mod guard;
 mod lichess;
 mod live;
+mod login;
 mod page;
 mod permission;
 pub mod settings;
@@ -154,7 +155,10 @@ fn router(house: &Arc<House>) -> Router {
         .route("/api/v1/games/{file}", get(games::one))
         .route("/api/v1/games/{file}/moves", get(games::moves))
         .route("/api/v1/lichess", get(lichess::standing))
+        .route("/api/v1/lichess/login", post(login::log_in))
+        .route("/api/v1/lichess/logout", post(login::log_out))
         .route("/api/v1/lichess/{what}", post(lichess::ask))
+        .route(login::BACK, get(login::come_back))
         .route("/api/v1/live.pgn", get(live::all))
         .route("/api/v1/wall", get(events::wall))
         .route("/api/v1/settings", get(about::daemon));

@@ -2,11 +2,12 @@
 
 use axum::{
     body::Body,
-    http::{HeaderValue, header},
+    http::{HeaderValue, StatusCode, header},
     response::Response,
 };
 
 use super::answer;
+use crate::text::escape::escaped;
 
 /// What the page may load and do: its own files and the API, nothing else. No other page may show it in a frame.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
@@ -39,7 +40,7 @@ macro_rules! script {
 }
 
 /// All of them.
-pub(super) const FILES: [File; 13] = [
+pub(super) const FILES: [File; 14] = [
     file!("/", "page.html", "text/html; charset=utf-8"),
     file!("/page.css", "page.css", "text/css; charset=utf-8"),
     script!("words.js"),
@@ -50,6 +51,7 @@ pub(super) const FILES: [File; 13] = [
     script!("board.js"),
     script!("games.js"),
     script!("wall.js"),
+    script!("login.js"),
     file!("/icon.svg", "icon.svg", "image/svg+xml"),
     file!("/icon.png", "icon.png", "image/png"),
     file!(
@@ -61,14 +63,47 @@ pub(super) const FILES: [File; 13] = [
 
 impl File {
     pub fn answer(self) -> Response {
-        let mut response = answer::of_kind(self.kind, Body::from(self.content));
-        let headers = response.headers_mut();
-        for (name, value) in [
-            (header::CONTENT_SECURITY_POLICY, POLICY),
-            (header::REFERRER_POLICY, "no-referrer"),
-        ] {
-            headers.insert(name, HeaderValue::from_static(value));
-        }
-        response
+        guarded(self.kind, Body::from(self.content))
     }
+}
+
+/// A page that only says something, with a link to the page.
+pub(super) fn of_words(status: StatusCode, words: &str) -> Response {
+    let text = format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>BoardBridge</title>\n\
+         <link rel=\"stylesheet\" href=\"/page.css\">\n</head>\n<body>\n<main>\n<h1>BoardBridge</h1>\n<p>{}.</p>\n\
+         <p><a href=\"/#settings\">Back to the page</a></p>\n</main>\n</body>\n</html>\n",
+        as_text(words)
+    );
+    let mut response = guarded("text/html; charset=utf-8", Body::from(text));
+    *response.status_mut() = status;
+    response
+}
+
+/// Text as it stands in a page.
+fn as_text(words: &str) -> String {
+    let mut text = String::new();
+    for sign in escaped(words).chars() {
+        match sign {
+            '&' => text.push_str("&amp;"),
+            '<' => text.push_str("&lt;"),
+            '>' => text.push_str("&gt;"),
+            '"' => text.push_str("&quot;"),
+            other => text.push(other),
+        }
+    }
+    text
+}
+
+fn guarded(kind: &'static str, body: Body) -> Response {
+    let mut response = answer::of_kind(kind, body);
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::REFERRER_POLICY, "no-referrer"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    response
 }

@@ -1,0 +1,78 @@
+// Logging in to Lichess, and out: a part of the settings.
+"use strict";
+
+const login = { part: element("section"), title: element("h3", "", "Lichess"), state: element("p"), bar: element("p", "bar"), said: element("p", "answer") };
+
+/** Shows whether someone is logged in. */
+async function showLogin() {
+  let account = null;
+  try {
+    settings = await ask("settings");
+    if (settings.lichess) account = await ask("lichess");
+  } catch {
+    // The line at the top says that the connection is lost.
+  }
+  const name = account && (account.user || "the account");
+  const problem = account && account.problem ? ": " + account.problem : "";
+  write(login.state, account ? `${account.user || "An account on Lichess"} plays on ${account.board}${problem}` : "No one is logged in.");
+  const buttons = [];
+  if (!account || account.problem) buttons.push(loginButton("Log in to Lichess", logIn));
+  if (account) buttons.push(loginButton(`Log out (${name})`, async () => (await ask("lichess/logout", {})).done));
+  login.bar.replaceChildren(...buttons);
+  for (const button of [...buttons, login.finish]) {
+    button.disabled = !settings.may_control;
+    button.title = button.disabled ? settings.why_not || "" : "";
+  }
+}
+
+/** A button; what it does may answer in words. */
+function loginButton(text, does) {
+  const button = element("button", "", text);
+  button.type = "button";
+  button.addEventListener("click", async () => {
+    button.disabled = true;
+    let words = "";
+    try {
+      words = await does();
+    } catch (error) {
+      words = error.message;
+    }
+    write(login.said, words || "");
+    showLogin();
+  });
+  return button;
+}
+
+/** Goes to Lichess, which sends the browser back. */
+async function logIn() {
+  location.href = (await ask("lichess/login", {})).url;
+  return "Lichess is being opened…";
+}
+
+function pasteLogin() {
+  const more = element("details");
+  const label = element("label", "", "Copy the address of the page that could not be opened: ");
+  const address = element("input");
+  address.type = "text";
+  address.autocomplete = "off";
+  label.append(address);
+  login.finish = loginButton("Finish", async () => {
+    const { done } = await ask("lichess/login", { address: address.value.trim() });
+    address.value = "";
+    return done;
+  });
+  more.append(element("summary", "", "The page did not come back?"), label, login.finish);
+  return more;
+}
+
+login.said.setAttribute("role", "status");
+login.part.append(login.title, login.state, login.bar, login.said, pasteLogin());
+$("settings").append(login.part);
+
+/** The account may have changed in another window. */
+function lookAgain() {
+  if (location.hash === "#settings") showLogin();
+}
+window.addEventListener("hashchange", lookAgain);
+window.addEventListener("focus", lookAgain);
+lookAgain();
