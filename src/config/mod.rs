@@ -29,7 +29,7 @@ use crate::{
         pgn::settings::GamesConfig, uci::settings::UciConfig, web::settings::WebConfig,
         whitepawn::settings::WhitePawnConfig,
     },
-    net::door::Served,
+    net::{dns_sd::settings::DiscoveryConfig, door::Served},
     state::settings::StateConfig,
     system::regular_file::read,
     text::toml_value::Wrong,
@@ -59,6 +59,8 @@ pub struct Config {
     pub web: WebConfig,
     /// The boards for pages such as lichess.org's.
     pub livechess: LiveChessConfig,
+    /// Who is found by whom.
+    pub discovery: DiscoveryConfig,
     /// Where games are saved.
     pub games: GamesConfig,
     /// Every board, by name.

@@ -103,6 +103,7 @@ impl Reader<'_> {
             state: self.table(&mut given, "state").unwrap_or_default(),
             web: self.table(&mut given, "web").unwrap_or_default(),
             livechess: self.table(&mut given, "livechess").unwrap_or_default(),
+            discovery: self.table(&mut given, "discovery").unwrap_or_default(),
             games: self.table(&mut given, "games").unwrap_or_default(),
             boards: self.boards(&mut given),
             whitepawn: self.list(&mut given, "whitepawn"),
