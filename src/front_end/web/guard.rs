@@ -20,7 +20,7 @@ use crate::{net::dns_sd::own_host, system::this_machine, text::lines::printable}
 /// Bytes repeated of a name that is refused.
 const MAX_REPEATED: usize = 60;
 
-/// The names by which this machine may be called, beside its addresses.
+/// The names by which this machine may be called, beside its addresses and the one that it announces.
 #[derive(Debug)]
 pub struct Names(Vec<String>);
 
@@ -149,6 +149,11 @@ mod tests {
         ] {
             assert!(!passes(host, None), "{host}");
         }
+    }
+
+    #[test]
+    fn a_machine_is_called_by_the_name_that_it_announces() {
+        assert!(passes(&format!("{}.local:9660", own_host::label()), None));
     }
 
     #[test]
