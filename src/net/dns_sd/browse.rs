@@ -14,7 +14,7 @@ use crate::{net::reach::Wanted, text::escape::is_plain};
 
 /// How long the first answer may take. A responder waits up to 120 ms (RFC 6762, section 6), and a lost question is asked again
 /// after a second.
-pub const FIRST_ANSWER: Duration = Duration::from_millis(1300);
+pub const FIRST_ANSWER: Duration = Duration::from_millis(1200);
 /// How long further answers are collected after the first.
 pub const COLLECT: Duration = Duration::from_millis(500);
 /// Daemons that are listened to; those beyond are left out.
@@ -89,7 +89,10 @@ pub fn browse(port: u16, wanted: Wanted) -> Vec<Found> {
     let mut found = BTreeMap::new();
     if let Ok(answers) = daemon.browse(SERVICE) {
         let mut until = Instant::now() + FIRST_ANSWER;
-        while let Ok(event) = answers.recv_deadline(until) {
+        // What waits already is received after the deadline, too: a flood would never end.
+        while Instant::now() < until
+            && let Ok(event) = answers.recv_deadline(until)
+        {
             let ServiceEvent::ServiceResolved(answer) = event else {
                 continue;
             };
@@ -97,7 +100,7 @@ pub fn browse(port: u16, wanted: Wanted) -> Vec<Found> {
                 continue;
             };
             if found.is_empty() {
-                until = until.min(Instant::now() + COLLECT);
+                until = Instant::now() + COLLECT;
             }
             // It is told again when another address has come.
             if found.len() < MAX_FOUND || found.contains_key(&answer.fullname) {
