@@ -15,7 +15,10 @@ use boardbridge::{
     cli::{Cli, Command, replay, watch},
     front_end::{livechess::relay as livechess_relay, uci::relay},
     log::{outlet::Output, queue::Queue},
-    net::reach,
+    net::{
+        dns_sd::nearest::{NearestError, nearest},
+        reach,
+    },
     text::escape::{escaped, escaped_json},
 };
 #[cfg(target_os = "linux")]
@@ -48,7 +51,7 @@ fn main() -> ExitCode {
         Command::Run { config } => run(&config),
         #[cfg(all(feature = "simulate", target_os = "linux"))]
         Command::Demo { seed, bus } => demo(seed, bus.as_deref()),
-        Command::Uci { connect, board } => match relay::run(&connect, board.as_deref()) {
+        Command::Uci { connect, board } => match relay::run(connect.as_deref(), board.as_deref()) {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => wrong(error),
         },
@@ -70,8 +73,14 @@ fn main() -> ExitCode {
             connect,
             board,
             json,
-        } => watched(&connect, board.as_deref(), json),
-        Command::Livechess { connect, listen } => livechess(&listen, &connect),
+        } => match at(connect, reach::Wanted::Status) {
+            Ok(connect) => watched(&connect, board.as_deref(), json),
+            Err(error) => wrong(error),
+        },
+        Command::Livechess { connect, listen } => match at(connect, reach::Wanted::LiveChess) {
+            Ok(connect) => livechess(&listen, &connect),
+            Err(error) => wrong(error),
+        },
         #[cfg(target_os = "linux")]
         Command::Release { board, connect } => at_desk(&connect, call::release(&connect, &board)),
         #[cfg(target_os = "linux")]
@@ -126,6 +135,11 @@ fn told(error: impl Display) -> Vec<String> {
     lines
         .map(|line| format!("boardbridge: {}", escaped(line)))
         .collect()
+}
+
+/// The address that was given, or that of the nearest daemon.
+fn at(given: Option<String>, wanted: reach::Wanted) -> Result<String, NearestError> {
+    given.map_or_else(|| nearest(wanted), Ok)
 }
 
 fn watched(address: &str, board: Option<&str>, json: bool) -> ExitCode {

@@ -21,7 +21,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
-use crate::net::default_ports::{DEFAULT_LIVECHESS, DEFAULT_STATUS, DEFAULT_UCI};
+use crate::net::default_ports::DEFAULT_LIVECHESS;
 #[cfg(target_os = "linux")]
 use crate::{config::DEFAULT_FILE, net::default_ports::DEFAULT_WEB, vocabulary::BoardName};
 
@@ -64,9 +64,9 @@ pub enum Command {
     },
     /// What a chess program starts as "the engine": a relay to the daemon.
     Uci {
-        /// The daemon's address.
-        #[arg(long, value_name = "HOST:PORT", default_value = DEFAULT_UCI)]
-        connect: String,
+        /// The daemon's address. Left out: this machine's daemon, else the only one on this network.
+        #[arg(long, value_name = "HOST:PORT")]
+        connect: Option<String>,
         /// The board; the chess program can also choose it by the option Board.
         #[arg(long, value_name = "NAME")]
         board: Option<String>,
@@ -94,9 +94,9 @@ pub enum Command {
     },
     /// Show what a running daemon's boards and clients do: the current state, then what happens.
     Watch {
-        /// The address of the daemon's event stream.
-        #[arg(long, value_name = "HOST:PORT", default_value = DEFAULT_STATUS)]
-        connect: String,
+        /// The address of the daemon's event stream. Left out: this machine's daemon, else the only one on this network.
+        #[arg(long, value_name = "HOST:PORT")]
+        connect: Option<String>,
         /// Only this board.
         #[arg(long, value_name = "NAME")]
         board: Option<String>,
@@ -107,13 +107,9 @@ pub enum Command {
     /// Offer the boards of a daemon elsewhere to pages on this machine, as LiveChess does.
     #[expect(clippy::doc_markdown, reason = "it is printed as help")]
     Livechess {
-        /// The daemon's address for LiveChess.
-        #[arg(
-            long,
-            value_name = "HOST:PORT",
-            default_value = "raspberrypi.local:1982"
-        )]
-        connect: String,
+        /// The daemon's address for LiveChess. Left out: the only one on this network, else raspberrypi.local:1982.
+        #[arg(long, value_name = "HOST:PORT")]
+        connect: Option<String>,
         /// Where pages look for LiveChess.
         #[arg(long, value_name = "HOST:PORT", default_value = DEFAULT_LIVECHESS)]
         listen: String,

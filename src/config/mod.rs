@@ -91,7 +91,7 @@ pub struct Config {
     /// Rounds of broadcasts to which running games are pushed.
     #[cfg(target_os = "linux")]
     pub broadcast: Vec<BroadcastConfig>,
-    /// What comes by itself when it is plugged in.
+    /// What comes by itself when it is plugged in, and who is found by whom.
     #[cfg(target_os = "linux")]
     pub discovery: DiscoveryConfig,
     /// The boards that were added from the page or a terminal: they are not in the main file.

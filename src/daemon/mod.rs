@@ -3,6 +3,7 @@
 //! It runs parts, each with the configuration it depends on. Starting and reloading are the same: what is wanted
 //! and does not run is started, what runs and is not wanted is stopped.
 
+mod announced;
 mod app;
 mod boards;
 mod broadcasts;
@@ -31,6 +32,10 @@ use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 use tracing::info;
 
+use self::{
+    announced::Announced, inherited::Wanted, part::Part, running::Running, sessions::Sessions,
+    signals::outlive_file_limit,
+};
 pub use self::{
     health::Health,
     inherited::Inherited,
@@ -39,10 +44,6 @@ pub use self::{
     serve::{ServeError, serve},
     service::{Service, StartError},
     signals::stop_signal,
-};
-use self::{
-    inherited::Wanted, part::Part, running::Running, sessions::Sessions,
-    signals::outlive_file_limit,
 };
 use crate::{
     bus::{Bus, CAPACITY, Publication, clients::Presence},
@@ -75,6 +76,8 @@ pub struct Daemon {
     sessions: Sessions,
     /// What the configuration names and cannot be run, listed among the clients.
     left_out: Vec<Presence>,
+    /// What the network is told, once there is something to tell.
+    announced: Option<Announced>,
 }
 
 impl Daemon {
@@ -137,6 +140,7 @@ impl Daemon {
             kept: watch::Sender::default(),
             sessions,
             left_out: Vec::new(),
+            announced: None,
         };
         daemon.reload(config).await?;
         if config.games.folder().is_none() {
@@ -174,6 +178,9 @@ impl Daemon {
         self.stop.cancel();
         for running in self.running {
             running.stopped().await;
+        }
+        if let Some(announced) = self.announced {
+            announced.ended().await;
         }
         self.radio.close().await;
         self.store.close().await;

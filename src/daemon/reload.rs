@@ -89,6 +89,7 @@ impl Daemon {
         // A listener may have stayed open because the name of a part could mean its address.
         self.inherited.close_others(&[], &self.served()).await;
         self.limit_memory(after);
+        self.announce(config.discovery.announce);
         Ok(())
     }
 

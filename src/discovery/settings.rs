@@ -1,15 +1,27 @@
-//! `[discovery]`: what comes by itself, and what is only found.
+//! `[discovery]`: what comes by itself, what is only found, and whether others find this machine.
 
 use serde::Deserialize;
 
 /// `[discovery]`
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default, expecting = "a table: [discovery]")]
 pub struct DiscoveryConfig {
     /// Boards with a cable.
     pub serial: Cables,
     /// Boards in the air.
     pub bluetooth: Air,
+    /// Whether ports that other machines may reach are announced on the local network.
+    pub announce: bool,
+}
+
+impl Default for DiscoveryConfig {
+    fn default() -> Self {
+        Self {
+            serial: Cables::default(),
+            bluetooth: Air::default(),
+            announce: true,
+        }
+    }
 }
 
 /// What is done with a board that is plugged in.

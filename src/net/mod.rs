@@ -2,6 +2,7 @@
 
 pub(crate) mod address;
 pub(crate) mod default_ports;
+pub mod dns_sd;
 pub mod door;
 pub mod reach;
 pub mod slots;

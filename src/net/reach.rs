@@ -27,7 +27,8 @@ pub enum Wanted {
 }
 
 impl Wanted {
-    fn section(self) -> &'static str {
+    /// Its section in the configuration, which is also its key in what a daemon announces.
+    pub(super) fn section(self) -> &'static str {
         match self {
             Self::Uci => "uci",
             Self::Status => "status",
@@ -37,7 +38,7 @@ impl Wanted {
     }
 
     /// Its default address.
-    fn usual(self) -> &'static str {
+    pub(super) fn usual(self) -> &'static str {
         match self {
             Self::Uci => DEFAULT_UCI,
             Self::Status => DEFAULT_STATUS,

@@ -16,5 +16,6 @@ pub(crate) mod regular_file;
 #[cfg(target_os = "linux")]
 pub(crate) mod serial_access;
 pub(crate) mod sleep;
+pub(crate) mod this_machine;
 #[cfg(target_os = "linux")]
 pub mod usb;

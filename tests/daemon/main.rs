@@ -9,6 +9,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod announced;
 mod attacks;
 mod desk;
 mod programs;

@@ -48,7 +48,11 @@ const INSIDE: [(&str, &[&[&str]]); 9] = [
     ),
     (
         "net",
-        &[&["address", "default_ports", "slots"], &["door", "reach"]],
+        &[
+            &["address", "default_ports", "slots"],
+            &["door", "reach"],
+            &["dns_sd"],
+        ],
     ),
     (
         "system",

@@ -15,12 +15,12 @@ use axum::{
 use tokio::time::timeout;
 
 use super::{House, REQUEST_WAIT, Visitor, Wrong, login};
-use crate::text::lines::printable;
+use crate::{net::dns_sd::own_host, system::this_machine, text::lines::printable};
 
 /// Bytes repeated of a name that is refused.
 const MAX_REPEATED: usize = 60;
 
-/// The names by which this machine may be called, beside its addresses.
+/// The names by which this machine may be called, beside its addresses and the one that it announces.
 #[derive(Debug)]
 pub struct Names(Vec<String>);
 
@@ -37,28 +37,18 @@ impl Names {
         bare.parse::<IpAddr>().is_ok()
             || host == "localhost"
             || host.ends_with(".localhost")
+            || own_host::is_own(&host)
             || self.0.contains(&host)
     }
 }
 
 /// This machine's name with and without `.local`.
 fn own_names() -> Vec<String> {
-    let Some(name) = host_name() else {
+    let Some(name) = this_machine::name() else {
         return Vec::new();
     };
     let bare = name.trim_end_matches(".local").to_owned();
     vec![format!("{bare}.local"), bare, name]
-}
-
-#[cfg(target_os = "linux")]
-fn host_name() -> Option<String> {
-    let name = nix::unistd::gethostname().ok()?.into_string().ok()?;
-    Some(name).filter(|name| !name.is_empty())
-}
-
-#[cfg(not(target_os = "linux"))]
-fn host_name() -> Option<String> {
-    None
 }
 
 /// Refuses what a page of another site may have sent, and what takes too long.
@@ -165,6 +155,11 @@ mod tests {
         ] {
             assert!(!passes(host, None), "{host}");
         }
+    }
+
+    #[test]
+    fn a_machine_is_called_by_the_name_that_it_announces() {
+        assert!(passes(&format!("{}.local:9660", own_host::label()), None));
     }
 
     #[test]

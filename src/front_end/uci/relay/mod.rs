@@ -35,7 +35,10 @@ use thiserror::Error;
 
 use super::connection::MAX_LINE;
 use crate::{
-    net::reach::{Wanted, malformed, unreachable},
+    net::{
+        dns_sd::nearest::{NearestError, nearest},
+        reach::{Wanted, malformed, unreachable},
+    },
     text::lines::{Line, Lines},
 };
 use session::{Action, RelayConversation};
@@ -55,6 +58,9 @@ pub enum RelayError {
     /// The address is invalid; the reason in words.
     #[error("{0}")]
     Address(String),
+    /// It is not clear which daemon is meant.
+    #[error(transparent)]
+    Nearest(#[from] NearestError),
     /// The GUI cannot be listened to.
     #[error("no thread can be started: {0}")]
     Thread(io::Error),
@@ -70,11 +76,25 @@ enum News {
     DaemonEnded(u64),
 }
 
-/// Relays until the GUI closes.
+/// Relays until the GUI closes, to the daemon at this address, or to the nearest.
 ///
 /// # Errors
 /// [`RelayError`], which is also shown to the GUI.
-pub fn run(address: &str, board: Option<&str>) -> Result<(), RelayError> {
+pub fn run(address: Option<&str>, board: Option<&str>) -> Result<(), RelayError> {
+    let found = match address {
+        Some(address) => Ok(address.to_owned()),
+        None => nearest(Wanted::Uci),
+    };
+    let address = match &found {
+        Ok(address) => address.as_str(),
+        Err(error) => {
+            for line in error.to_string().lines() {
+                // The GUI may be gone already.
+                let _ = say(&format!("info string {line}"));
+            }
+            return found.map(drop).map_err(RelayError::Nearest);
+        }
+    };
     if let Some(why) = malformed(address, Wanted::Uci) {
         // The GUI may be gone already.
         let _ = say(&format!("info string {why}"));
