@@ -76,6 +76,8 @@ fn main() -> ExitCode {
         Command::Release { board, connect } => released(&connect, &board),
         #[cfg(target_os = "linux")]
         Command::Lichess(lichess) => on_lichess(lichess),
+        #[cfg(target_os = "linux")]
+        Command::Pair(pair) => paired(pair),
         #[cfg(all(feature = "simulate", target_os = "linux"))]
         Command::Simulate(simulate) => match given.subcommand() {
             Some((_, given)) if let Some(why) = simulate.unfit(given) => wrong(why),
@@ -187,6 +189,21 @@ fn on_lichess(lichess: cli::Lichess) -> ExitCode {
         Err(error) => return done::<(), _>(Err(error)),
     };
     match runtime.block_on(cli::run_lichess(lichess)) {
+        Ok(text) => written(writeln!(Printed(stdout()), "{text}")),
+        Err(error) => done::<(), _>(Err(error)),
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn paired(pair: cli::Pair) -> ExitCode {
+    if let Some(why) = reach::malformed(&pair.connect, reach::Wanted::Web) {
+        return wrong(why);
+    }
+    let runtime = match runtime() {
+        Ok(runtime) => runtime,
+        Err(error) => return done::<(), _>(Err(error)),
+    };
+    match runtime.block_on(cli::run_pair(pair)) {
         Ok(text) => written(writeln!(Printed(stdout()), "{text}")),
         Err(error) => done::<(), _>(Err(error)),
     }

@@ -81,6 +81,33 @@ pub async fn lichess(address: &str, what: &str, body: &Value) -> Result<String, 
     Ok(escaped(answer["done"].as_str().unwrap_or("done")))
 }
 
+/// Has the daemon show a code for a phone: the code, where to open the page, and a link with both.
+///
+/// # Errors
+/// [`CallError`], in words for the caller.
+pub async fn code(address: &str) -> Result<Value, CallError> {
+    ask(address, "/api/v1/pair/code", Some(&json!({}))).await
+}
+
+/// The phones that are paired.
+///
+/// # Errors
+/// [`CallError`], in words for the caller.
+pub async fn phones(address: &str) -> Result<Vec<Value>, CallError> {
+    let answer = ask(address, "/api/v1/pairs", None).await?;
+    Ok(answer.as_array().cloned().unwrap_or_default())
+}
+
+/// Removes a phone; returns its name.
+///
+/// # Errors
+/// [`CallError`], in words for the caller.
+pub async fn remove_phone(address: &str, id: u64) -> Result<String, CallError> {
+    let path = format!("/api/v1/pairs/{id}");
+    let answer = send(address, Method::DELETE, &path, None).await?;
+    Ok(answer["name"].as_str().unwrap_or_default().to_owned())
+}
+
 /// All boards, each as the API describes it.
 ///
 /// # Errors
@@ -100,11 +127,26 @@ pub async fn standing(address: &str) -> Result<Value, CallError> {
 
 /// Sends a POST with this body, or a GET without one.
 async fn ask(address: &str, path: &str, body: Option<&Value>) -> Result<Value, CallError> {
+    let method = if body.is_some() {
+        Method::POST
+    } else {
+        Method::GET
+    };
+    send(address, method, path, body).await
+}
+
+/// Sends a request.
+async fn send(
+    address: &str,
+    method: Method,
+    path: &str,
+    body: Option<&Value>,
+) -> Result<Value, CallError> {
     let other = |found| CallError::Other {
         address: address.to_owned(),
         found,
     };
-    let asked = timeout(ANSWER_WAIT, exchange(address, path, body)).await;
+    let asked = timeout(ANSWER_WAIT, exchange(address, method, path, body)).await;
     let (status, text) = match asked.map_err(|_| other(Responder::Silence))? {
         Ok(answer) => answer,
         Err(Broken::Connect(source)) => {
@@ -146,16 +188,16 @@ impl From<hyper::Error> for Broken {
 }
 
 /// One request on a connection of its own: the answer's status and body.
-async fn exchange(address: &str, path: &str, body: Option<&Value>) -> Result<(u16, Bytes), Broken> {
+async fn exchange(
+    address: &str,
+    method: Method,
+    path: &str,
+    body: Option<&Value>,
+) -> Result<(u16, Bytes), Broken> {
     let stream = apart::connect(address).await.map_err(Broken::Connect)?;
     // The daemon may not know the name that it is called by here.
     let host = stream.peer_addr().map_err(Broken::Connect)?;
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
-    let method = if body.is_some() {
-        Method::POST
-    } else {
-        Method::GET
-    };
     let body = body.map(ToString::to_string).unwrap_or_default();
     let request = Request::builder()
         .method(method)

@@ -8,6 +8,8 @@ pub mod check;
 pub mod demo;
 #[cfg(target_os = "linux")]
 mod lichess;
+#[cfg(target_os = "linux")]
+mod pair;
 pub mod replay;
 #[cfg(target_os = "linux")]
 pub mod scan;
@@ -24,7 +26,10 @@ use crate::net::default_ports::{DEFAULT_LIVECHESS, DEFAULT_STATUS, DEFAULT_UCI};
 use crate::{config::DEFAULT_FILE, net::default_ports::DEFAULT_WEB, vocabulary::BoardName};
 
 #[cfg(target_os = "linux")]
-pub use self::lichess::{Lichess, run_lichess};
+pub use self::{
+    lichess::{Lichess, run_lichess},
+    pair::{Pair, run_pair},
+};
 #[cfg(all(feature = "simulate", target_os = "linux"))]
 pub use self::simulate::Simulate;
 
@@ -125,6 +130,9 @@ pub enum Command {
     /// Play on Lichess at a board: log in, look for an opponent, answer offers.
     #[cfg(target_os = "linux")]
     Lichess(Lichess),
+    /// Show a code for a phone, which may look and press buttons on the page once it has entered that.
+    #[cfg(target_os = "linux")]
+    Pair(Pair),
     /// Simulate a board on a pseudo-terminal, on TCP or on Bluetooth, or the WhitePawn app; moves and orders
     /// come from standard input.
     ///

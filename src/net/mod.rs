@@ -3,5 +3,6 @@
 pub(crate) mod address;
 pub(crate) mod default_ports;
 pub mod door;
+pub mod own_address;
 pub mod reach;
 pub mod slots;

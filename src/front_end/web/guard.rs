@@ -14,7 +14,7 @@ use axum::{
 };
 use tokio::time::timeout;
 
-use super::{House, REQUEST_WAIT, Visitor, Wrong};
+use super::{House, REQUEST_WAIT, Visitor, Wrong, pair};
 use crate::text::lines::printable;
 
 /// Bytes repeated of a name that is refused.
@@ -42,7 +42,7 @@ impl Names {
 }
 
 /// This machine's name with and without `.local`.
-fn own_names() -> Vec<String> {
+pub(super) fn own_names() -> Vec<String> {
     let Some(name) = host_name() else {
         return Vec::new();
     };
@@ -61,17 +61,23 @@ fn host_name() -> Option<String> {
     None
 }
 
-/// Refuses what a page of another site may have sent, and what takes too long.
+/// Refuses what a page of another site may have sent, what only the phones of the house may see, and what takes too long.
 pub(super) async fn look(
     State(house): State<Arc<House>>,
-    Extension(visitor): Extension<Visitor>,
-    request: Request,
+    Extension(mut visitor): Extension<Visitor>,
+    mut request: Request,
     next: Next,
 ) -> Response {
     visitor.slot.used();
     if let Err(wrong) = check(&house.names, request.headers()) {
         return wrong.into_response();
     }
+    let cookies = pair::cookies(request.headers(), &visitor);
+    visitor.phone = house.pairing.known(cookies).await;
+    if let Err(wrong) = house.control.admits(&visitor, request.uri().path()) {
+        return wrong.into_response();
+    }
+    request.extensions_mut().insert(visitor);
     match timeout(REQUEST_WAIT, next.run(request)).await {
         Ok(response) => response,
         Err(_) => Wrong::new(

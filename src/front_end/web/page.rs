@@ -21,7 +21,7 @@ pub(super) struct File {
 }
 
 /// All of them.
-pub(super) const FILES: [File; 5] = [
+pub(super) const FILES: [File; 7] = [
     File {
         path: "/",
         kind: "text/html; charset=utf-8",
@@ -41,6 +41,16 @@ pub(super) const FILES: [File; 5] = [
         path: "/wall.js",
         kind: "text/javascript; charset=utf-8",
         text: include_str!("page/wall.js"),
+    },
+    File {
+        path: "/pair.js",
+        kind: "text/javascript; charset=utf-8",
+        text: include_str!("page/pair.js"),
+    },
+    File {
+        path: "/pair.css",
+        kind: "text/css; charset=utf-8",
+        text: include_str!("page/pair.css"),
     },
     File {
         path: "/icon.svg",

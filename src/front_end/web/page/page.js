@@ -479,6 +479,7 @@ function connect() {
 }
 
 function lost() {
+  stillPaired();
   disconnect();
   write($("line"), "connection lost, trying again…");
   $("line").classList.add("lost");
@@ -551,6 +552,7 @@ setInterval(() => {
 
 /** The stream of the part that is shown, and no other. */
 function listen() {
+  if (isStranger) return;
   const onWall = !$("wall").hidden;
   const rests = document.hidden && !speaks();
   if (onWall || rests) disconnect();
@@ -673,7 +675,7 @@ document.addEventListener("keydown", (event) => {
 
 async function showSettings() {
   settings = await ask("settings");
-  const control = { local: "this machine only", allowed: "all that may connect", nobody: "no one" };
+  const control = { local: "this machine only", paired: "this machine and paired phones", allowed: "all that may connect", nobody: "no one" };
   const values = [
     ["Version", settings.version],
     ["Who may press buttons", control[settings.control]],

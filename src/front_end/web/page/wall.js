@@ -206,6 +206,7 @@ function aliveWall() {
 }
 
 function lostWall() {
+  stillPaired();
   disconnectWall();
   write($("line"), "connection lost, trying again…");
   $("line").classList.add("lost");
@@ -222,4 +223,3 @@ function disconnectWall() {
 
 window.addEventListener("resize", fit);
 setInterval(() => { if (wall.big && !document.hidden) tickBig(); }, 1000);
-begin();
