@@ -147,6 +147,42 @@ mod tests {
     }
 
     #[test]
+    fn twenty_wrong_codes_from_several_addresses_void_it() {
+        let (mut codes, now) = (Codes::default(), Instant::now());
+        let mut void = 0;
+        for round in 0..50u8 {
+            let code = codes.show(now).unwrap();
+            let number: u32 = code.parse().unwrap();
+            for nth in 0..20u8 {
+                let phone = IpAddr::from([10, 0, round, nth % 7]);
+                let other = (number + 1 + u32::from(nth)) % CODES;
+                let tried = codes.enter(phone, &format!("{other:06}"), now);
+                let wanted = match nth {
+                    19 => NotTaken::Burned,
+                    _ => NotTaken::Wrong(4 - u32::from(nth / 7)),
+                };
+                assert_eq!(tried, Err(wanted), "{nth}");
+                void += u32::from(wanted == NotTaken::Burned);
+            }
+            // Even the right one, at an address that has not tried.
+            assert_eq!(codes.enter(PHONE, &code, now), Err(NotTaken::None));
+        }
+        assert_eq!(void, 50);
+    }
+
+    #[test]
+    fn the_addresses_of_one_ipv6_network_are_one() {
+        let (mut codes, now) = (Codes::default(), Instant::now());
+        let code = codes.show(now).unwrap();
+        for host in 0..100u16 {
+            let phone = IpAddr::from([0x2001, 0xdb8, 0, 0, 0, 0, 0, host]);
+            let tried = codes.enter(phone, "no code", now);
+            assert_eq!(tried == Err(NotTaken::TooMany), host >= 4, "{host}");
+        }
+        assert_eq!(codes.enter(PHONE, &code, now), Ok(()));
+    }
+
+    #[test]
     fn only_the_newest_code_counts() {
         let (mut codes, now) = (Codes::default(), Instant::now());
         let old = codes.show(now).unwrap();
