@@ -25,13 +25,13 @@ use crate::net::default_ports::{DEFAULT_LIVECHESS, DEFAULT_STATUS, DEFAULT_UCI};
 #[cfg(target_os = "linux")]
 use crate::{config::DEFAULT_FILE, net::default_ports::DEFAULT_WEB, vocabulary::BoardName};
 
+#[cfg(all(feature = "simulate", target_os = "linux"))]
+pub use self::simulate::Simulate;
 #[cfg(target_os = "linux")]
 pub use self::{
     lichess::{Lichess, run_lichess},
     pair::{Pair, run_pair},
 };
-#[cfg(all(feature = "simulate", target_os = "linux"))]
-pub use self::simulate::Simulate;
 
 /// Links electronic chess boards to chess programs.
 #[derive(Debug, Parser)]

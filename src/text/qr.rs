@@ -1,6 +1,6 @@
 //! A text as a QR code: for a terminal, and as a path of SVG.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use qrcodegen::{QrCode, QrCodeEcc};
 
@@ -30,7 +30,8 @@ impl Qr {
                 let dark = (x..self.size()).take_while(|&x| self.0.get_module(x, y));
                 let run = i32::try_from(dark.count()).unwrap_or(0);
                 if run > 0 {
-                    path += &format!("M{x} {y}h{run}v1h-{run}z");
+                    // Writing to a string does not fail.
+                    let _ = write!(path, "M{x} {y}h{run}v1h-{run}z");
                 }
                 x += run.max(1);
             }

@@ -62,7 +62,10 @@ impl Answer {
 
     /// The cookie that it sets, as a browser sends it back.
     fn cookie(&self) -> String {
-        let line = self.head.lines().find(|line| line.starts_with("set-cookie: "));
+        let line = self
+            .head
+            .lines()
+            .find(|line| line.starts_with("set-cookie: "));
         let line = line.unwrap_or_else(|| panic!("no cookie in {}", self.head));
         let value = line.trim_start_matches("set-cookie: ");
         value.split(';').next().unwrap().to_owned()
@@ -181,7 +184,11 @@ impl House {
     async fn knows(&self, from: From<'_>) -> bool {
         let looks = self.get(from, "boards").await;
         let presses = self.post(from, "boards/one/release", &json!({})).await;
-        assert_eq!(looks.status, presses.status, "{} {}", looks.text, presses.text);
+        assert_eq!(
+            looks.status, presses.status,
+            "{} {}",
+            looks.text, presses.text
+        );
         assert!([200, 403].contains(&looks.status), "{}", looks.text);
         looks.status == 200
     }
@@ -215,7 +222,12 @@ async fn an_unpaired_phone_sees_nothing_but_how_to_pair() {
         assert!(!answer.text.contains("novag"), "{view}: {}", answer.text);
     }
     let buttons = Saying::ALL.map(|saying| format!("boards/one/{saying}"));
-    let others = ["boards/one/release", "boards/one/promotion", "lichess/seek", "pair/code"];
+    let others = [
+        "boards/one/release",
+        "boards/one/promotion",
+        "lichess/seek",
+        "pair/code",
+    ];
     for button in buttons.iter().map(String::as_str).chain(others) {
         let answer = house.post(phone, button, &json!({})).await;
         assert_eq!(answer.status, 403, "{button}: {}", answer.text);
@@ -223,7 +235,12 @@ async fn an_unpaired_phone_sees_nothing_but_how_to_pair() {
     let removes = house.asks(phone, "DELETE", "/api/v1/pairs/1", "").await;
     assert_eq!(removes.status, 403, "{}", removes.text);
     // Other spellings lead nowhere else.
-    for path in ["/api/v1/boards/", "//api/v1/boards", "/api/v1/%62oards", "/api/v1/pair/../boards"] {
+    for path in [
+        "/api/v1/boards/",
+        "//api/v1/boards",
+        "/api/v1/%62oards",
+        "/api/v1/pair/../boards",
+    ] {
         let answer = house.asks(phone, "GET", path, "").await;
         assert_eq!(answer.status, 403, "{path}: {}", answer.text);
     }
@@ -240,13 +257,21 @@ async fn a_phone_that_enters_the_code_belongs_to_the_house() {
     let house = House::start().await;
     let schema = schema::api();
     let fits = |name: &str, answer: &Answer| {
-        assert_eq!(schema.check_as(name, &answer.json()), Ok(()), "{}", answer.text);
+        assert_eq!(
+            schema.check_as(name, &answer.json()),
+            Ok(()),
+            "{}",
+            answer.text
+        );
     };
     let shown = house.post(FROM_HERE, "pair/code", &json!({})).await;
     fits("code", &shown);
     let shown = shown.json();
     let link = shown["link"].as_str().unwrap();
-    assert!(link.ends_with(&format!("/#pair={}", shown["code"].as_str().unwrap())), "{link}");
+    assert!(
+        link.ends_with(&format!("/#pair={}", shown["code"].as_str().unwrap())),
+        "{link}"
+    );
     let phone = from(PHONE, "");
     let spaced = format!("{} ", shown["code"].as_str().unwrap());
     let paired = house.enters(phone, &spaced).await;
@@ -260,22 +285,37 @@ async fn a_phone_that_enters_the_code_belongs_to_the_house() {
     }
     let known = from(PHONE, &cookie);
     assert!(house.knows(known).await);
-    assert!(!house.knows(phone).await, "another browser of the same phone");
+    assert!(
+        !house.knows(phone).await,
+        "another browser of the same phone"
+    );
     let settings = house.get(known, "settings").await;
     fits("settings", &settings);
     let settings = settings.json();
-    assert_eq!((&settings["may_control"], &settings["may_pair"]), (&true.into(), &false.into()));
+    assert_eq!(
+        (&settings["may_control"], &settings["may_pair"]),
+        (&true.into(), &false.into())
+    );
     let list = house.get(known, "pairs").await;
     fits("pairs", &list);
     let list = list.json();
-    assert_eq!((&list[0]["name"], &list[0]["you"]), (&"Anna's phone".into(), &true.into()));
+    assert_eq!(
+        (&list[0]["name"], &list[0]["you"]),
+        (&"Anna's phone".into(), &true.into())
+    );
     assert!(!list.to_string().contains(value));
     // What is kept is not the cookie, and is enough after a restart.
     let House { daemon, folder } = house;
     daemon.stop().await;
     let files = fs::read_dir(folder.path().join("state")).unwrap();
-    let bytes: Vec<u8> = files.flat_map(|file| fs::read(file.unwrap().path()).unwrap()).collect();
-    let has = |text: &str| bytes.windows(text.len()).any(|part| part == text.as_bytes());
+    let bytes: Vec<u8> = files
+        .flat_map(|file| fs::read(file.unwrap().path()).unwrap())
+        .collect();
+    let has = |text: &str| {
+        bytes
+            .windows(text.len())
+            .any(|part| part == text.as_bytes())
+    };
     assert!(has("Anna's phone") && !has(value));
     let house = House::with(folder, "control = \"paired\"").await;
     // The port of a test changes, and the name of the cookie with it.
@@ -292,7 +332,11 @@ async fn a_code_is_of_use_once() {
     for peer in [PHONE, OTHER] {
         let answer = house.enters(from(peer, ""), &code).await;
         assert_eq!(answer.status, 409, "{}", answer.text);
-        assert!(answer.words().contains("no code is shown"), "{}", answer.text);
+        assert!(
+            answer.words().contains("no code is shown"),
+            "{}",
+            answer.text
+        );
     }
 }
 
@@ -305,7 +349,11 @@ async fn a_thousand_wrong_codes_let_nobody_in() {
             code = house.shows().await;
         }
         let answer = house.enters(from(PHONE, ""), &wrong(&code, nth)).await;
-        let wanted = if nth % 10 + 1 < MAX_TRIES_EACH { 403 } else { 429 };
+        let wanted = if nth % 10 + 1 < MAX_TRIES_EACH {
+            403
+        } else {
+            429
+        };
         assert_eq!(answer.status, wanted, "{nth}: {}", answer.text);
         assert!(!answer.head.contains("set-cookie"), "{}", answer.head);
     }
@@ -327,23 +375,45 @@ async fn a_page_of_another_site_pairs_nothing() {
         // DNS rebinding: its own name, which leads here now.
         (format!("Host: evil.example\r\n{json}"), 403),
         // Its script, a sandboxed page, another port of this machine.
-        (format!("Host: 127.0.0.1\r\nOrigin: http://evil.example\r\n{json}"), 403),
+        (
+            format!("Host: 127.0.0.1\r\nOrigin: http://evil.example\r\n{json}"),
+            403,
+        ),
         (format!("Host: 127.0.0.1\r\nOrigin: null\r\n{json}"), 403),
-        (format!("Host: 127.0.0.1\r\nOrigin: http://127.0.0.1:8000\r\n{json}"), 403),
+        (
+            format!("Host: 127.0.0.1\r\nOrigin: http://127.0.0.1:8000\r\n{json}"),
+            403,
+        ),
         // A form.
-        ("Host: 127.0.0.1\r\nContent-Type: text/plain\r\n".to_owned(), 400),
+        (
+            "Host: 127.0.0.1\r\nContent-Type: text/plain\r\n".to_owned(),
+            400,
+        ),
     ] {
         for (peer, cookie) in [(HERE, ""), (OTHER, "")] {
-            let page = From { peer, cookie, headers: &headers };
+            let page = From {
+                peer,
+                cookie,
+                headers: &headers,
+            };
             let answer = house.enters(page, &code).await;
             assert_eq!(answer.status, status, "{headers}{}", answer.text);
         }
-        let here = From { headers: &headers, ..FROM_HERE };
+        let here = From {
+            headers: &headers,
+            ..FROM_HERE
+        };
         let shown = house.post(here, "pair/code", &json!({})).await;
         assert_eq!(shown.status, status, "{headers}{}", shown.text);
         if status == 403 {
             // In the browser of a paired phone too, if that sent its cookie.
-            for page in [here, From { headers: &headers, ..from(PHONE, &cookie) }] {
+            for page in [
+                here,
+                From {
+                    headers: &headers,
+                    ..from(PHONE, &cookie)
+                },
+            ] {
                 let removes = house.asks(page, "DELETE", "/api/v1/pairs/1", "").await;
                 assert_eq!(removes.status, 403, "{headers}{}", removes.text);
                 assert_eq!(house.get(page, "pairs").await.status, 403, "{headers}");
@@ -371,7 +441,9 @@ async fn a_code_is_shown_on_this_machine_alone() {
     ] {
         let house = House::with(tempfile::tempdir().unwrap(), web).await;
         for path in ["pair/code", "pair"] {
-            let answer = house.post(FROM_HERE, path, &json!({ "code": "123456" })).await;
+            let answer = house
+                .post(FROM_HERE, path, &json!({ "code": "123456" }))
+                .await;
             assert_eq!(answer.status, 409, "{web}: {}", answer.text);
             assert!(answer.words().contains(words), "{}", answer.text);
         }
@@ -393,10 +465,17 @@ async fn a_cookie_that_was_not_given_opens_nothing() {
         "0".repeat(64),
     ] {
         if forged != value {
-            assert!(!house.knows(from(PHONE, &format!("{name}={forged}"))).await, "{forged}");
+            assert!(
+                !house.knows(from(PHONE, &format!("{name}={forged}"))).await,
+                "{forged}"
+            );
         }
     }
-    assert!(!house.knows(from(PHONE, &format!("boardbridge={value}"))).await);
+    assert!(
+        !house
+            .knows(from(PHONE, &format!("boardbridge={value}")))
+            .await
+    );
     // A stolen one does, until the phone is removed.
     assert!(house.knows(from(OTHER, &cookie)).await);
     house.asks(FROM_HERE, "DELETE", "/api/v1/pairs/1", "").await;
@@ -412,16 +491,23 @@ async fn a_lost_phone_is_removed_and_sees_nothing_from_then_on() {
         let path = format!("/api/v1/{view}");
         let mut stream = house.open(from(PHONE, &lost), "GET", &path, "").await;
         let mut seen = vec![0; 1024];
-        let count = timeout(PATIENCE, stream.read(&mut seen)).await.unwrap().unwrap();
+        let count = timeout(PATIENCE, stream.read(&mut seen))
+            .await
+            .unwrap()
+            .unwrap();
         assert!(String::from_utf8_lossy(&seen[..count]).contains("200 OK"));
         streams.push(stream);
     }
-    let removed = house.asks(from(OTHER, &stays), "DELETE", "/api/v1/pairs/1", "").await;
+    let removed = house
+        .asks(from(OTHER, &stays), "DELETE", "/api/v1/pairs/1", "")
+        .await;
     assert_eq!((removed.status, &removed.json()["id"]), (200, &1.into()));
     for mut stream in streams {
         // What it had open ends.
         let mut rest = Vec::new();
-        let _ = timeout(PATIENCE, stream.read_to_end(&mut rest)).await.unwrap();
+        let _ = timeout(PATIENCE, stream.read_to_end(&mut rest))
+            .await
+            .unwrap();
     }
     assert!(!house.knows(from(PHONE, &lost)).await);
     assert!(house.knows(from(OTHER, &stays)).await);
@@ -446,7 +532,9 @@ async fn phones_are_bounded_and_named() {
         assert_eq!(answer.status, 400, "{name:?}: {}", answer.text);
     }
     // A name that cannot be taken costs no try, and none is needed.
-    let answer = house.post(from(PHONE, ""), "pair", &json!({ "code": code })).await;
+    let answer = house
+        .post(from(PHONE, ""), "pair", &json!({ "code": code }))
+        .await;
     assert_eq!(answer.json()["name"], "phone", "{}", answer.text);
     let mut cookies = BTreeSet::new();
     for _ in 1..MAX_PHONES {
@@ -467,7 +555,13 @@ async fn the_command_shows_a_code_and_lists_and_removes_phones() {
     assert!(said(house.command(&["--list"]).await).contains("no phone is paired"));
     let shown = said(house.command(&[]).await);
     assert!(shown.contains('█') && shown.contains("http://"), "{shown}");
-    let code = shown.split("the code  ").nth(1).unwrap().lines().next().unwrap();
+    let code = shown
+        .split("the code  ")
+        .nth(1)
+        .unwrap()
+        .lines()
+        .next()
+        .unwrap();
     assert_eq!(house.enters(from(PHONE, ""), code).await.status, 200);
     let list = said(house.command(&["--list"]).await);
     assert!(list.contains("1  Anna's phone, since 20"), "{list}");

@@ -850,7 +850,9 @@ fn packaged_web() -> String {
 
 #[tokio::test]
 async fn the_packaged_page_answers_the_private_network_with_how_to_pair_and_strangers_with_403() {
-    if !in_a_network("the_packaged_page_answers_the_private_network_with_how_to_pair_and_strangers_with_403") {
+    if !in_a_network(
+        "the_packaged_page_answers_the_private_network_with_how_to_pair_and_strangers_with_403",
+    ) {
         return;
     }
     let mut daemon = Daemon::start(&packaged_web());
@@ -861,7 +863,10 @@ async fn the_packaged_page_answers_the_private_network_with_how_to_pair_and_stra
     let body = serde_json::json!({ "code": code["code"], "name": "x" }).to_string();
     for path in ["/", "/api/v1/boards", "/api/v1/events", "/api/v1/settings"] {
         let (status, answer) = http(INTERNET, at(INTERNET), &get(path, HERE)).await;
-        assert_eq!((status, answer.to_string().contains("may not connect")), (403, true));
+        assert_eq!(
+            (status, answer.to_string().contains("may not connect")),
+            (403, true)
+        );
         let status = match path {
             "/" => 200,
             _ => 403,
@@ -869,7 +874,10 @@ async fn the_packaged_page_answers_the_private_network_with_how_to_pair_and_stra
         let mut stream = connect(LAN, at(LAN)).await.unwrap();
         stream.write_all(get(path, HERE).as_bytes()).await.unwrap();
         let text = rest(&mut stream).await;
-        assert!(text.starts_with(&format!("HTTP/1.1 {status}")), "{path}: {text}");
+        assert!(
+            text.starts_with(&format!("HTTP/1.1 {status}")),
+            "{path}: {text}"
+        );
     }
     let (status, answer) = http(INTERNET, at(INTERNET), &post("/api/v1/pair", JSON, &body)).await;
     assert_eq!(status, 403, "{answer}");

@@ -351,7 +351,9 @@ async fn the_board_is_told_that_it_is_ready_and_what_a_pawn_becomes() {
     let house = web::House::new(
         bus,
         Control::Local,
-        Arc::new(web::Pairing::new(Store::off().shelf(store::Kind::Web, "phones"))),
+        Arc::new(web::Pairing::new(
+            Store::off().shelf(store::Kind::Web, "phones"),
+        )),
         Vec::new(),
         watch::channel(web::SavedGames::default()).1,
         web::Broadcast::default(),

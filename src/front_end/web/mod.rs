@@ -189,8 +189,7 @@ pub async fn serve(door: Door, house: Arc<House>, stop: CancellationToken) {
         let span = info_span!("web", %peer);
         connection(stream, (peer, listens), router.clone(), slot, stop.clone()).instrument(span)
     };
-    door.serve(&slots, FULL, farewell, &stop, visit)
-        .await;
+    door.serve(&slots, FULL, farewell, &stop, visit).await;
 }
 
 /// The log message for a connection that finds no slot.

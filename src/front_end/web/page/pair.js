@@ -119,7 +119,10 @@ async function showPhones() {
     phones.part.append(phones.shown);
     $("settings").append(phones.part);
   }
-  phones.list.replaceChildren(...paired.map(phone));
+  // A list that has not changed keeps its focus.
+  const key = JSON.stringify(paired);
+  if (phones.list.dataset.key !== key) phones.list.replaceChildren(...paired.map(phone));
+  phones.list.dataset.key = key;
   return paired;
 }
 
@@ -127,14 +130,19 @@ function phone({ id, name, since, you }) {
   const item = element("li");
   const words = name + (you ? " (this one)" : "");
   item.append(element("span", "name", words), element("span", "about", "since " + new Date(since).toLocaleDateString()));
-  const button = element("button", "", "Remove");
+  const button = element("button");
   button.type = "button";
-  button.setAttribute("aria-label", "Remove " + words);
+  const beSure = (sure) => {
+    const again = sure ? ": press again" : "";
+    button.classList.toggle("sure", sure);
+    button.textContent = "Remove" + again;
+    button.setAttribute("aria-label", "Remove " + words + again);
+  };
+  beSure(false);
   button.addEventListener("click", async () => {
     if (!button.classList.contains("sure")) {
-      button.classList.add("sure");
-      button.textContent = "Remove: press again";
-      button.setAttribute("aria-label", "Remove " + words + ": press again");
+      beSure(true);
+      setTimeout(() => beSure(false), SURE_MS);
       return;
     }
     try {

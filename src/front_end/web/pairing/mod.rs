@@ -9,13 +9,13 @@ use thiserror::Error;
 use tokio::{sync::Mutex, time::Instant};
 use tracing::{info, warn};
 
-pub use self::{
-    code::{CODE_DIGITS, CODE_LIFE, MAX_TRIES, MAX_TRIES_EACH, NotTaken},
-    phones::{Known, MAX_PHONE_NAME, MAX_PHONES, Phone},
-};
 use self::{
     code::Codes,
     phones::{Phones, Saved, name},
+};
+pub use self::{
+    code::{CODE_DIGITS, CODE_LIFE, MAX_TRIES, MAX_TRIES_EACH, NotTaken},
+    phones::{Known, MAX_PHONE_NAME, MAX_PHONES, Phone},
 };
 use crate::state::Shelf;
 

@@ -1,6 +1,9 @@
 //! The phones that belong to the house. Of a phone's cookie only the hash is known.
 
-use std::{fmt, str::FromStr};
+use std::{
+    fmt::{self, Write as _},
+    str::FromStr,
+};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -71,7 +74,11 @@ impl FromStr for Hash {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a string does not fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 /// A phone that is known by its cookie.
@@ -125,7 +132,7 @@ impl Phones {
     pub fn known(&self, cookie: &str) -> Option<Known> {
         let hash = Hash::of(cookie);
         let is_it = |phone: &Phone| bool::from(phone.hash.0.ct_eq(&hash.0));
-        let found = self.all.iter().filter(|(phone, _)| is_it(phone)).last();
+        let found = self.all.iter().find(|(phone, _)| is_it(phone));
         found.map(|(phone, removed)| Known {
             id: phone.id,
             removed: removed.clone(),
