@@ -14,7 +14,7 @@ use axum::{
 };
 use tokio::time::timeout;
 
-use super::{House, REQUEST_WAIT, Visitor, Wrong, pair};
+use super::{House, REQUEST_WAIT, Visitor, Wrong, cookie};
 use crate::text::lines::printable;
 
 /// Bytes repeated of a name that is refused.
@@ -72,7 +72,7 @@ pub(super) async fn look(
     if let Err(wrong) = check(&house.names, request.headers()) {
         return wrong.into_response();
     }
-    let cookies = pair::cookies(request.headers(), &visitor);
+    let cookies = cookie::sent(request.headers(), &visitor);
     visitor.phone = house.pairing.known(cookies).await;
     if let Err(wrong) = house.control.admits(&visitor, request.uri().path()) {
         return wrong.into_response();

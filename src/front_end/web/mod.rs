@@ -8,6 +8,7 @@ mod about;
 mod answer;
 mod boards;
 mod buttons;
+mod cookie;
 mod events;
 mod games;
 mod guard;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::{
     Extension,
     extract::{Path, Request, State, rejection::PathRejection},
-    http::{HeaderMap, HeaderValue, StatusCode, header},
+    http::{StatusCode, header},
     response::Response,
 };
 use serde::Deserialize;
@@ -15,6 +15,7 @@ use super::{
     Control, House, Visitor,
     answer::{self, Wrong},
     boards::{Empty, body},
+    cookie,
     guard::own_names,
     pairing::{CODE_LIFE, NotPaired, NotTaken, Phone},
 };
@@ -22,11 +23,6 @@ use crate::{net::own_address::own_address, text::qr::Qr};
 
 /// Where a code is entered.
 pub(super) const PATH: &str = "/api/v1/pair";
-/// How long a browser keeps the cookie, in seconds: 400 days, the most that browsers allow.
-const COOKIE_LIFE: u64 = 400 * 24 * 60 * 60;
-/// Cookies of our name that are looked at in one request: a browser sends one, or two of different paths.
-const MAX_COOKIES: usize = 4;
-
 /// What a phone is called that has not said it.
 const UNNAMED: &str = "phone";
 
@@ -87,14 +83,8 @@ pub(super) async fn enter(
     let entered = house.pairing.enter(visitor.peer, &code, name).await;
     let (phone, cookie) = entered.map_err(|why| refused(&why))?;
     let mut response = answer::value(&object(&phone, true));
-    let cookie = format!(
-        "{}={cookie}; Path=/; Max-Age={COOKIE_LIFE}; HttpOnly; SameSite=Strict",
-        cookie_name(&visitor)
-    );
-    if let Ok(mut cookie) = HeaderValue::try_from(cookie) {
-        cookie.set_sensitive(true);
-        response.headers_mut().insert(header::SET_COOKIE, cookie);
-    }
+    let headers = response.headers_mut();
+    headers.insert(header::SET_COOKIE, cookie::given(&cookie, &visitor)?);
     Ok(response)
 }
 
@@ -124,25 +114,6 @@ pub(super) async fn remove(
     let phone = house.pairing.remove(id).await.ok_or_else(missing)?;
     let asks = visitor.phone.map(|phone| phone.id);
     Ok(answer::value(&object(&phone, asks == Some(id))))
-}
-
-/// The cookies of a request that may be a phone's.
-pub(super) fn cookies<'a>(
-    headers: &'a HeaderMap,
-    visitor: &Visitor,
-) -> impl Iterator<Item = &'a str> + use<'a> {
-    let name = cookie_name(visitor);
-    let values = headers.get_all(header::COOKIE).into_iter();
-    let values = values.filter_map(|value| value.to_str().ok());
-    let pairs = values.flat_map(|value| value.split(';'));
-    let pairs = pairs.filter_map(|pair| pair.trim().split_once('='));
-    let ours = pairs.filter(move |(named, _)| *named == name);
-    ours.map(|(_, value)| value).take(MAX_COOKIES)
-}
-
-/// With the port: a browser sends cookies to every port of a machine, and another `BoardBridge` may be at one.
-fn cookie_name(visitor: &Visitor) -> String {
-    format!("boardbridge_{}", visitor.listens.port())
 }
 
 fn with_port(ip: std::net::IpAddr, port: u16) -> std::net::SocketAddr {
