@@ -96,6 +96,8 @@ fn main() -> ExitCode {
         }
         #[cfg(target_os = "linux")]
         Command::Lichess(lichess) => on_lichess(lichess),
+        #[cfg(target_os = "linux")]
+        Command::Pair(pair) => paired(pair),
         #[cfg(all(feature = "simulate", target_os = "linux"))]
         Command::Simulate(simulate) => match given.subcommand() {
             Some((_, given)) if let Some(why) = simulate.unfit(given) => wrong(why),
@@ -207,6 +209,21 @@ fn at_desk(address: &str, asked: impl Future<Output = Result<String, impl Displa
 fn on_lichess(lichess: cli::Lichess) -> ExitCode {
     let address = lichess.connect.clone();
     at_desk(&address, cli::run_lichess(lichess))
+}
+
+#[cfg(target_os = "linux")]
+fn paired(pair: cli::Pair) -> ExitCode {
+    if let Some(why) = reach::malformed(&pair.connect, reach::Wanted::Web) {
+        return wrong(why);
+    }
+    let runtime = match runtime() {
+        Ok(runtime) => runtime,
+        Err(error) => return done::<(), _>(Err(error)),
+    };
+    match runtime.block_on(cli::run_pair(pair)) {
+        Ok(text) => written(writeln!(Printed(stdout()), "{text}")),
+        Err(error) => done::<(), _>(Err(error)),
+    }
 }
 
 /// A reader that stops early, such as `head`, is not a failure.

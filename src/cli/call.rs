@@ -110,7 +110,7 @@ pub async fn add(address: &str, id: &str, body: &Value) -> Result<String, CallEr
 /// [`CallError`], in words for the caller.
 pub async fn remove(address: &str, board: &BoardName) -> Result<String, CallError> {
     let path = format!("/api/v1/boards/{board}");
-    let answer = request(address, Method::DELETE, &path, None).await?;
+    let answer = send(address, Method::DELETE, &path, None).await?;
     Ok(escaped(answer["done"].as_str().unwrap_or("done")))
 }
 
@@ -132,6 +132,33 @@ pub async fn login(address: &str) -> Result<String, CallError> {
     let body = json!({ "terminal": true });
     let answer = ask(address, "/api/v1/lichess/login", Some(&body)).await?;
     Ok(escaped(answer["url"].as_str().unwrap_or_default()))
+}
+
+/// Has the daemon show a code for a phone: the code, where to open the page, and a link with both.
+///
+/// # Errors
+/// [`CallError`], in words for the caller.
+pub async fn code(address: &str) -> Result<Value, CallError> {
+    ask(address, "/api/v1/pair/code", Some(&json!({}))).await
+}
+
+/// The phones that are paired.
+///
+/// # Errors
+/// [`CallError`], in words for the caller.
+pub async fn phones(address: &str) -> Result<Vec<Value>, CallError> {
+    let answer = ask(address, "/api/v1/pairs", None).await?;
+    Ok(answer.as_array().cloned().unwrap_or_default())
+}
+
+/// Removes a phone; returns its name.
+///
+/// # Errors
+/// [`CallError`], in words for the caller.
+pub async fn remove_phone(address: &str, id: u64) -> Result<String, CallError> {
+    let path = format!("/api/v1/pairs/{id}");
+    let answer = send(address, Method::DELETE, &path, None).await?;
+    Ok(answer["name"].as_str().unwrap_or_default().to_owned())
 }
 
 /// All boards, each as the API describes it.
@@ -158,10 +185,11 @@ async fn ask(address: &str, path: &str, body: Option<&Value>) -> Result<Value, C
     } else {
         Method::GET
     };
-    request(address, method, path, body).await
+    send(address, method, path, body).await
 }
 
-async fn request(
+/// Sends a request.
+async fn send(
     address: &str,
     method: Method,
     path: &str,

@@ -10,6 +10,8 @@ pub mod check;
 pub mod demo;
 #[cfg(target_os = "linux")]
 mod lichess;
+#[cfg(target_os = "linux")]
+mod pair;
 pub mod replay;
 #[cfg(target_os = "linux")]
 pub mod scan;
@@ -31,6 +33,7 @@ pub use self::simulate::Simulate;
 pub use self::{
     add::{Add, add},
     lichess::{Lichess, run_lichess},
+    pair::{Pair, run_pair},
 };
 
 /// Links electronic chess boards to chess programs.
@@ -149,6 +152,9 @@ pub enum Command {
     /// Play on Lichess at a board: log in, look for an opponent, answer offers.
     #[cfg(target_os = "linux")]
     Lichess(Lichess),
+    /// Show a code for a phone, which may look and press buttons on the page once it has entered that.
+    #[cfg(target_os = "linux")]
+    Pair(Pair),
     /// Simulate a board on a pseudo-terminal, on TCP or on Bluetooth, or the WhitePawn app; moves and orders
     /// come from standard input.
     ///

@@ -70,7 +70,8 @@ impl Daemon {
                 let hosts = web.hosts.clone();
                 let bus = self.bus.own();
                 let kept = self.kept.subscribe();
-                let house = web::House::new(bus, web.control, hosts, kept, broadcast);
+                let pairing = self.pairing.clone();
+                let house = web::House::new(bus, web.control, pairing, hosts, kept, broadcast);
                 running
                     .tasks
                     .spawn(web::serve(door, house, running.stop.clone()));

@@ -26,7 +26,7 @@ mod sessions;
 mod signals;
 pub mod systemd;
 
-use std::{fmt, net::SocketAddr};
+use std::{fmt, net::SocketAddr, sync::Arc};
 
 use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
@@ -49,7 +49,7 @@ use crate::{
     bus::{Bus, CAPACITY, Publication, clients::Presence},
     config::Config,
     front_end::{mqtt::hub::Hub, pgn::folder::Writer, uci::server, web},
-    state::Store,
+    state::{Kind, Store},
     transport::ble::Radio,
 };
 
@@ -72,6 +72,8 @@ pub struct Daemon {
     player: watch::Sender<Option<String>>,
     /// Where games are saved, for the page.
     kept: watch::Sender<web::SavedGames>,
+    /// The phones that may use the page.
+    pairing: Arc<web::Pairing>,
     /// What apps, links, opponents and the Lichess account kept through a restart, until they start.
     sessions: Sessions,
     /// What the configuration names and cannot be run, listed among the clients.
@@ -121,6 +123,7 @@ impl Daemon {
         let guard = stop.clone().drop_guard();
         let store = config.state.path().map_or_else(Store::off, Store::open);
         let sessions = Sessions::read(config, &store).await;
+        let pairing = Arc::new(web::Pairing::new(store.shelf(Kind::Web, "phones")));
         let clients = server::Shared::default();
         if let Some(last) = sessions.last_client() {
             clients.count_after(last);
@@ -138,6 +141,7 @@ impl Daemon {
             store,
             player: watch::Sender::default(),
             kept: watch::Sender::default(),
+            pairing,
             sessions,
             left_out: Vec::new(),
             announced: None,

@@ -92,6 +92,8 @@ pub enum Kind {
     Mqtt,
     /// A board's games in a round of a broadcast.
     Broadcast,
+    /// What the page knows of its visitors.
+    Web,
 }
 
 impl Display for Kind {
@@ -104,6 +106,7 @@ impl Display for Kind {
             Self::Lichess => "lichess",
             Self::Mqtt => "mqtt",
             Self::Broadcast => "broadcast",
+            Self::Web => "web",
         })
     }
 }

@@ -887,7 +887,10 @@ fn a_mistake_in_who_may_connect_says_what_would_be_right() {
 #[test]
 fn the_api_has_words_for_its_mistakes() {
     for (keys, words) in [
-        ("control = \"all\"", "is one of: local, allowed, nobody"),
+        (
+            "control = \"all\"",
+            "is one of: local, paired, allowed, nobody",
+        ),
         (
             "hosts = [\"http://pi\"]",
             "\"http://pi\" is not the name of a machine",

@@ -12,6 +12,7 @@
 mod announced;
 mod attacks;
 mod desk;
+mod pairing;
 mod programs;
 mod restart;
 mod restart_sessions;

@@ -713,6 +713,7 @@ async fn the_page_runs_only_its_own_script() {
         ("/words.js", "text/javascript"),
         ("/board.js", "text/javascript"),
         ("/manifest.webmanifest", "application/manifest+json"),
+        ("/pair.js", "text/javascript"),
         ("/page.css", "text/css"),
         ("/icon.svg", "image/svg+xml"),
     ] {
@@ -841,6 +842,60 @@ async fn only_this_machine_controls_unless_the_file_says_otherwise() {
             assert_eq!((status, &boards[0]["board"]), (200, &"one".into()));
         }
     }
+}
+
+/// `[web]` as the package has it, on a free port.
+fn packaged_web() -> String {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("config/boardbridge.toml");
+    let text = fs::read_to_string(file).unwrap();
+    let web = text.split("[web]\n").nth(1).unwrap();
+    let web = web.split("\n[").next().unwrap();
+    assert!(web.contains("\nlisten = \"0.0.0.0:9660\"\n"), "{web}");
+    format!("{PORTS}[web]\n{}", web.replace(":9660\"", ":0\""))
+}
+
+#[tokio::test]
+async fn the_packaged_page_answers_the_private_network_with_how_to_pair_and_strangers_with_403() {
+    if !in_a_network(
+        "the_packaged_page_answers_the_private_network_with_how_to_pair_and_strangers_with_403",
+    ) {
+        return;
+    }
+    let mut daemon = Daemon::start(&packaged_web());
+    let port = daemon.address("web").port();
+    let at = |peer: &str| SocketAddr::new(facing(peer), port);
+    let (here, code) = http("127.0.0.1", at(""), &post("/api/v1/pair/code", JSON, "{}")).await;
+    assert_eq!(here, 200, "{code}");
+    let body = serde_json::json!({ "code": code["code"], "name": "x" }).to_string();
+    for path in ["/", "/api/v1/boards", "/api/v1/events", "/api/v1/settings"] {
+        let (status, answer) = http(INTERNET, at(INTERNET), &get(path, HERE)).await;
+        assert_eq!(
+            (status, answer.to_string().contains("may not connect")),
+            (403, true)
+        );
+        let status = match path {
+            "/" => 200,
+            _ => 403,
+        };
+        let mut stream = connect(LAN, at(LAN)).await.unwrap();
+        stream.write_all(get(path, HERE).as_bytes()).await.unwrap();
+        let text = rest(&mut stream).await;
+        assert!(
+            text.starts_with(&format!("HTTP/1.1 {status}")),
+            "{path}: {text}"
+        );
+    }
+    let (status, answer) = http(INTERNET, at(INTERNET), &post("/api/v1/pair", JSON, &body)).await;
+    assert_eq!(status, 403, "{answer}");
+    // A flood from one machine keeps no other one out.
+    const NOISY: &str = "192.168.77.3";
+    for nth in 0..100 {
+        let wrong = post("/api/v1/pair", JSON, "{\"code\": \"x\", \"name\": \"x\"}");
+        let (status, answer) = http(NOISY, at(NOISY), &wrong).await;
+        assert_eq!(status, if nth < 4 { 403 } else { 429 }, "{nth}: {answer}");
+    }
+    let (status, answer) = http(LAN, at(LAN), &post("/api/v1/pair", JSON, &body)).await;
+    assert_eq!(status, 200, "{answer}");
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 use std::{
     fs,
     net::SocketAddr,
+    sync::Arc,
     time::{Duration, SystemTime},
 };
 
@@ -15,6 +16,7 @@ use boardbridge::{
         pgn_text::clock,
         web::{self, Control},
     },
+    state::{self as store, Store},
     vocabulary::{BoardName, By, ClientId, ClientPlace, Clocks, Event, Snapshot},
 };
 use jiff::tz::TimeZone;
@@ -349,6 +351,9 @@ async fn the_board_is_told_that_it_is_ready_and_what_a_pawn_becomes() {
     let house = web::House::new(
         bus,
         Control::Local,
+        Arc::new(web::Pairing::new(
+            Store::off().shelf(store::Kind::Web, "phones"),
+        )),
         Vec::new(),
         watch::channel(web::SavedGames::default()).1,
         web::Broadcast::default(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::{Extension, extract::State, response::Response};
 use serde_json::json;
 
-use super::{House, Visitor, answer};
+use super::{Control, House, Visitor, answer};
 
 /// The settings, and what this visitor may do.
 pub(super) async fn daemon(
@@ -19,6 +19,7 @@ pub(super) async fn daemon(
         "version": env!("CARGO_PKG_VERSION"),
         "control": house.control,
         "may_control": refused.is_none(),
+        "may_pair": house.control == Control::Paired && visitor.is_here,
         "why_not": refused.map(|wrong| wrong.words().to_owned()),
         "games": kept.folder.map(|folder| folder.display().to_string()),
         "site": kept.site,

@@ -1,6 +1,6 @@
 //! `/api/v1/events`: what the event stream tells, as server-sent events; and `/api/v1/wall`: all boards in short.
 
-use std::{convert::Infallible, fmt::Write as _, sync::Arc, time::Duration};
+use std::{convert::Infallible, fmt::Write as _, future::pending, sync::Arc, time::Duration};
 
 use axum::{Extension, body::Body, extract::State, response::Response};
 use futures_util::{Stream, StreamExt as _, stream};
@@ -46,13 +46,22 @@ pub(super) async fn wall(
     sent(visitor, lines)
 }
 
-/// Server-sent events.
+/// Server-sent events, until the phone that they are for is removed.
 fn sent(visitor: Visitor, lines: impl Stream<Item = String> + Send + 'static) -> Response {
     let first = stream::iter([RETRY.to_owned()]);
+    let removed = visitor.phone.map(|phone| phone.removed);
+    let removed = async {
+        match removed {
+            Some(removed) => removed.cancelled_owned().await,
+            None => pending().await,
+        }
+    };
+    let slot = visitor.slot;
     let lines = first.chain(lines).map(move |text| {
-        visitor.slot.used();
+        slot.used();
         Ok::<_, Infallible>(text)
     });
+    let lines = lines.take_until(Box::pin(removed));
     answer::of_kind("text/event-stream", Body::from_stream(lines))
 }
 

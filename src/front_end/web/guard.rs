@@ -14,7 +14,7 @@ use axum::{
 };
 use tokio::time::timeout;
 
-use super::{House, REQUEST_WAIT, Visitor, Wrong, login};
+use super::{House, REQUEST_WAIT, Visitor, Wrong, cookie, login};
 use crate::{net::dns_sd::own_host, system::this_machine, text::lines::printable};
 
 /// Bytes repeated of a name that is refused.
@@ -43,7 +43,7 @@ impl Names {
 }
 
 /// This machine's name with and without `.local`.
-fn own_names() -> Vec<String> {
+pub(super) fn own_names() -> Vec<String> {
     let Some(name) = this_machine::name() else {
         return Vec::new();
     };
@@ -51,17 +51,23 @@ fn own_names() -> Vec<String> {
     vec![format!("{bare}.local"), bare, name]
 }
 
-/// Refuses what a page of another site may have sent, and what takes too long.
+/// Refuses what a page of another site may have sent, what only the phones of the house may see, and what takes too long.
 pub(super) async fn look(
     State(house): State<Arc<House>>,
-    Extension(visitor): Extension<Visitor>,
-    request: Request,
+    Extension(mut visitor): Extension<Visitor>,
+    mut request: Request,
     next: Next,
 ) -> Response {
     visitor.slot.used();
     if let Err(wrong) = check(&house.names, request.uri().path(), request.headers()) {
         return wrong.into_response();
     }
+    let cookies = cookie::sent(request.headers(), &visitor);
+    visitor.phone = house.pairing.known(cookies).await;
+    if let Err(wrong) = house.control.admits(&visitor, request.uri().path()) {
+        return wrong.into_response();
+    }
+    request.extensions_mut().insert(visitor);
     match timeout(REQUEST_WAIT, next.run(request)).await {
         Ok(response) => response,
         Err(_) => Wrong::new(

@@ -1,13 +1,15 @@
 //! The page and the API: JSON over HTTP, for the page, for commands such as `boardbridge release` and for other programs.
 //! `docs/api.md` describes it.
 //!
-//! `guard` looks at every request first; `about`, `boards`, `buttons`, `desk`, `events`, `games`, `lichess`, `live` and `login`
-//! have the answers; `answer` is their form, also of errors; `page` has the files of the page.
+//! `guard` looks at every request first; `about`, `boards`, `buttons`, `desk`, `events`, `games`, `lichess`, `live`, `login` and
+//! `pair` have the answers; `pairing` knows the phones of the house; `answer` is their form, also of errors; `page` has the files of
+//! the page.
 
 mod about;
 mod answer;
 mod boards;
 mod buttons;
+mod cookie;
 mod desk;
 mod events;
 mod games;
@@ -16,11 +18,17 @@ mod lichess;
 mod live;
 mod login;
 mod page;
+mod pair;
+pub mod pairing;
 mod permission;
 pub mod settings;
 
 use std::{
-    collections::BTreeMap, convert::Infallible, net::SocketAddr, path::PathBuf, sync::Arc,
+    collections::BTreeMap,
+    convert::Infallible,
+    net::{IpAddr, SocketAddr},
+    path::PathBuf,
+    sync::Arc,
     time::Duration,
 };
 
@@ -37,11 +45,13 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, info_span};
 
+use self::pairing::Known;
 pub use self::{
     answer::Wrong,
     boards::MAX_BODY,
     events::HEARTBEAT,
     games::{MAX_FILE, MAX_LISTED},
+    pairing::Pairing,
     permission::Control,
 };
 use crate::{
@@ -68,6 +78,7 @@ pub const REQUEST_WAIT: Duration = Duration::from_secs(18);
 pub struct House {
     bus: Bus,
     control: Control,
+    pairing: Arc<Pairing>,
     names: guard::Names,
     kept: watch::Receiver<SavedGames>,
     broadcast: Broadcast,
@@ -98,10 +109,11 @@ pub struct Broadcast {
 }
 
 impl House {
-    /// Serves the boards of this bus; `hosts` are further names of this machine; `kept` may change.
+    /// Serves the boards of this bus, to the phones of `pairing` too; `hosts` are further names of this machine; `kept` may change.
     pub fn new(
         bus: Bus,
         control: Control,
+        pairing: Arc<Pairing>,
         hosts: Vec<String>,
         kept: watch::Receiver<SavedGames>,
         broadcast: Broadcast,
@@ -109,6 +121,7 @@ impl House {
         Arc::new(Self {
             bus,
             control,
+            pairing,
             names: guard::Names::new(hosts),
             kept,
             broadcast,
@@ -127,6 +140,11 @@ impl House {
 struct Visitor {
     /// It comes from this machine.
     is_here: bool,
+    peer: IpAddr,
+    /// Where the API listens.
+    listens: SocketAddr,
+    /// The paired phone that it is. `guard` looks for it at each request.
+    phone: Option<Known>,
     slot: Arc<Slot>,
 }
 
@@ -160,6 +178,10 @@ fn router(house: &Arc<House>) -> Router {
         .route("/api/v1/lichess/{what}", post(lichess::ask))
         .route(login::BACK, get(login::come_back))
         .route("/api/v1/live.pgn", get(live::all))
+        .route(pair::PATH, post(pair::enter))
+        .route("/api/v1/pair/code", post(pair::show))
+        .route("/api/v1/pairs", get(pair::all))
+        .route("/api/v1/pairs/{id}", delete(pair::remove))
         .route("/api/v1/wall", get(events::wall))
         .route("/api/v1/settings", get(about::daemon));
     for saying in Saying::ALL {
@@ -180,18 +202,30 @@ fn router(house: &Arc<House>) -> Router {
 pub async fn serve(door: Door, house: Arc<House>, stop: CancellationToken) {
     let slots = Slots::new(MAX_CONNECTIONS, MAX_CONNECTIONS_EACH, Duration::ZERO);
     let router = router(&house);
+    let Some(listens) = door.address() else {
+        return;
+    };
     let visit = |stream, peer, slot| {
         let span = info_span!("web", %peer);
-        connection(stream, peer, router.clone(), slot, stop.clone()).instrument(span)
+        connection(stream, (peer, listens), router.clone(), slot, stop.clone()).instrument(span)
     };
-    let silence = |_: &str| String::new();
-    door.serve(&slots, "too many connections", silence, &stop, visit)
-        .await;
+    door.serve(&slots, FULL, farewell, &stop, visit).await;
+}
+
+/// The log message for a connection that finds no slot.
+const FULL: &str = "too many connections";
+/// What a peer hears that `allow` does not admit: not what would admit it, which is in the log.
+const NOT_ADMITTED: &str = "HTTP/1.1 403 Forbidden\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n\
+    {\"error\": \"this address may not connect to BoardBridge\"}\n";
+
+fn farewell(why: &str) -> String {
+    let admitted = why == FULL;
+    if admitted { "" } else { NOT_ADMITTED }.to_owned()
 }
 
 async fn connection(
     stream: TcpStream,
-    peer: SocketAddr,
+    (peer, listens): (SocketAddr, SocketAddr),
     router: Router,
     slot: Slot,
     stop: CancellationToken,
@@ -202,6 +236,9 @@ async fn connection(
     let leave = slot.leave().clone();
     let visitor = Visitor {
         is_here: is_here(peer.ip(), own.ip()),
+        peer: peer.ip(),
+        listens,
+        phone: None,
         slot: Arc::new(slot),
     };
     let router: Router = router.layer(Extension(visitor));

@@ -40,7 +40,7 @@ macro_rules! script {
 }
 
 /// All of them.
-pub(super) const FILES: [File; 14] = [
+pub(super) const FILES: [File; 16] = [
     file!("/", "page.html", "text/html; charset=utf-8"),
     file!("/page.css", "page.css", "text/css; charset=utf-8"),
     script!("words.js"),
@@ -52,6 +52,8 @@ pub(super) const FILES: [File; 14] = [
     script!("games.js"),
     script!("wall.js"),
     script!("login.js"),
+    script!("pair.js"),
+    file!("/pair.css", "pair.css", "text/css; charset=utf-8"),
     file!("/icon.svg", "icon.svg", "image/svg+xml"),
     file!("/icon.png", "icon.png", "image/png"),
     file!(

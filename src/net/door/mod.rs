@@ -52,6 +52,11 @@ impl Door {
         }
     }
 
+    /// Where it listens.
+    pub fn address(&self) -> Option<SocketAddr> {
+        self.listener.local_addr().ok()
+    }
+
     /// The next connection that is admitted. Others are logged, told `farewell` if that can be sent at once, and closed.
     ///
     /// # Errors

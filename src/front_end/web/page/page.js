@@ -99,6 +99,7 @@ function connect() {
 }
 
 function lost() {
+  stillPaired();
   disconnect();
   write($("line"), t("lost"));
   $("line").classList.add("lost");
@@ -193,6 +194,7 @@ setInterval(() => {
 
 /** The stream of the part that is shown, and no other. */
 function listen() {
+  if (isStranger) return;
   const onWall = !$("wall").hidden;
   const rests = document.hidden && !speaks();
   if (onWall || rests) disconnect();

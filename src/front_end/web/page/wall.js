@@ -210,6 +210,7 @@ function aliveWall() {
 }
 
 function lostWall() {
+  stillPaired();
   disconnectWall();
   write($("line"), t("lost"));
   $("line").classList.add("lost");
@@ -226,4 +227,3 @@ function disconnectWall() {
 
 window.addEventListener("resize", fit);
 setInterval(() => { if (wall.big && !document.hidden) tickBig(); }, 1000);
-begin();
