@@ -494,7 +494,7 @@ def settings(page: Page) -> None:
     for state in [True, False]:
         speech.click()
         assert speech.is_selected() == state
-    page.one(".about summary").click()
+    page.one("#about summary").click()
     page.accessible("settings, dark")
 
 
