@@ -130,3 +130,54 @@ fn only_once(found: impl IntoIterator<Item = Found>) -> Vec<Found> {
     once.sort_by(|one, other| one.name.cmp(&other.name));
     once
 }
+
+#[cfg(test)]
+mod tests {
+    use mdns_sd::ServiceInfo;
+
+    use super::*;
+
+    fn read(name: &str, addresses: &str, uci: &str) -> Option<Found> {
+        let txt = [("uci", uci)];
+        let service = ServiceInfo::new(SERVICE, name, "h.local.", addresses, 1, &txt[..]).unwrap();
+        let own = ["192.168.1.7/24".parse().unwrap()];
+        Found::read(&service.as_resolved_service(), Wanted::Uci, &own)
+    }
+
+    #[test]
+    fn an_address_of_an_own_network_comes_first_and_nobodys_are_left_out() {
+        let all = "172.17.0.1,fe80::1,2001:db8::1,192.168.1.20,127.0.0.1,0.0.0.0,224.0.0.1,::1";
+        let found = read("pi", all, "9670").unwrap();
+        let addresses: Vec<String> = found.addresses.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            addresses,
+            [
+                "192.168.1.20:9670",
+                "[2001:db8::1]:9670",
+                "172.17.0.1:9670",
+                "[fe80::1]:9670"
+            ]
+        );
+        assert_eq!(read("pi", "127.0.0.1", "9670"), None);
+        for uci in ["0", "65536", "-1", "", "9670 ", "http://192.168.1.20/"] {
+            assert_eq!(read("pi", all, uci), None, "{uci}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_one_short_line_of_plain_characters() {
+        let name = |name: &str| read(name, "192.168.1.20", "9670").unwrap().name;
+        assert_eq!(name("Hall A. 1"), "Hall A. 1");
+        assert_eq!(name("\u{1b}[2J\r\npi\u{202e}"), "[2Jpi");
+        assert_eq!(name("\u{200b}"), "(no name)");
+        assert_eq!(name(&"é".repeat(100)), "é".repeat(31));
+    }
+
+    #[test]
+    fn one_address_is_one_daemon() {
+        let found = |name: &str, address: &str| read(name, address, "9670").unwrap();
+        let (one, again) = (found("pi", "192.168.1.20"), found("pi (2)", "192.168.1.20"));
+        let other = found("hall", "192.168.1.21");
+        assert_eq!(only_once([one.clone(), again, other.clone()]), [other, one]);
+    }
+}
