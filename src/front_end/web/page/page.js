@@ -51,9 +51,9 @@ function capital(text) {
   return text ? text[0].toUpperCase() + text.slice(1) : text;
 }
 
-async function ask(path, body) {
-  const options = body === undefined ? {} : {
-    method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body),
+async function ask(path, body, method = "POST") {
+  const options = body === undefined ? {} : body === null ? { method } : {
+    method, headers: { "Content-Type": "application/json" }, body: JSON.stringify(body),
   };
   const response = await fetch("/api/v1/" + path, options);
   const answer = await response.json();
@@ -264,14 +264,15 @@ function beginSwitches() {
 }
 
 function turnTo() {
-  const wanted = ["wall", "games", "settings"].find((part) => location.hash === "#" + part) || "boards";
-  for (const part of ["boards", "wall", "games", "settings"]) $(part).hidden = part !== wanted;
+  const wanted = ["desk", "wall", "games", "settings"].find((part) => location.hash === "#" + part) || "boards";
+  for (const part of ["boards", "desk", "wall", "games", "settings"]) $(part).hidden = part !== wanted;
   for (const link of document.querySelectorAll("nav a")) {
     if (link.hash === "#" + wanted) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
   listen();
   enlargeChosen();
+  if (wanted === "desk") showDesk();
   if (wanted === "games") showGames().catch((error) => write($("line"), error.message));
   if (wanted === "settings") showSettings().catch((error) => write($("line"), error.message));
 }
