@@ -9,6 +9,7 @@
 //! - [`front_end`]: chess programs, the app, engines, Lichess, linked boards, saved games, the page and its API.
 //! - [`state`]: what survives a restart; [`log`]; [`net`]: who may connect; [`text`]: lines, words and their escapes;
 //!   [`system`]: what the operating system offers.
+//! - `discovery`: which boards are plugged in or in the air.
 //! - [`config`], `daemon`, [`cli`]: the configuration, the wiring, the command line with its commands.
 //!
 //! `docs/architecture.md` has the map and its rules.
@@ -26,6 +27,8 @@ pub mod cli;
 pub mod config;
 #[cfg(target_os = "linux")]
 pub mod daemon;
+#[cfg(target_os = "linux")]
+pub mod discovery;
 pub mod driver;
 pub mod front_end;
 pub mod log;

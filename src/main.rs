@@ -27,7 +27,7 @@ use boardbridge::{
     config::{self, Config, ConfigError},
     daemon, log,
     text::escape::Printed,
-    vocabulary::BoardName,
+    transport::hid::Roots,
 };
 use clap::{CommandFactory, FromArgMatches};
 
@@ -73,7 +73,18 @@ fn main() -> ExitCode {
         } => watched(&connect, board.as_deref(), json),
         Command::Livechess { connect, listen } => livechess(&listen, &connect),
         #[cfg(target_os = "linux")]
-        Command::Release { board, connect } => released(&connect, &board),
+        Command::Release { board, connect } => at_desk(&connect, call::release(&connect, &board)),
+        #[cfg(target_os = "linux")]
+        Command::Add(add) => {
+            let address = add.connect.clone();
+            at_desk(&address, cli::add(add))
+        }
+        #[cfg(target_os = "linux")]
+        Command::Remove { board, connect } => at_desk(&connect, call::remove(&connect, &board)),
+        #[cfg(target_os = "linux")]
+        Command::Rename { old, new, connect } => {
+            at_desk(&connect, call::rename(&connect, &old, &new))
+        }
         #[cfg(target_os = "linux")]
         Command::Lichess(lichess) => on_lichess(lichess),
         #[cfg(all(feature = "simulate", target_os = "linux"))]
@@ -162,8 +173,9 @@ fn livechess(listen: &str, connect: &str) -> ExitCode {
     done(ended)
 }
 
+/// Asks something of the daemon, and prints its answer.
 #[cfg(target_os = "linux")]
-fn released(address: &str, board: &BoardName) -> ExitCode {
+fn at_desk(address: &str, asked: impl Future<Output = Result<String, impl Display>>) -> ExitCode {
     if let Some(why) = reach::malformed(address, reach::Wanted::Web) {
         return wrong(why);
     }
@@ -171,7 +183,7 @@ fn released(address: &str, board: &BoardName) -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return done::<(), _>(Err(error)),
     };
-    match runtime.block_on(call::release(address, board)) {
+    match runtime.block_on(asked) {
         Ok(text) => written(writeln!(Printed(stdout()), "{text}")),
         Err(error) => done::<(), _>(Err(error)),
     }
@@ -179,17 +191,8 @@ fn released(address: &str, board: &BoardName) -> ExitCode {
 
 #[cfg(target_os = "linux")]
 fn on_lichess(lichess: cli::Lichess) -> ExitCode {
-    if let Some(why) = reach::malformed(&lichess.connect, reach::Wanted::Web) {
-        return wrong(why);
-    }
-    let runtime = match runtime() {
-        Ok(runtime) => runtime,
-        Err(error) => return done::<(), _>(Err(error)),
-    };
-    match runtime.block_on(cli::run_lichess(lichess)) {
-        Ok(text) => written(writeln!(Printed(stdout()), "{text}")),
-        Err(error) => done::<(), _>(Err(error)),
-    }
+    let address = lichess.connect.clone();
+    at_desk(&address, cli::run_lichess(lichess))
 }
 
 /// A reader that stops early, such as `head`, is not a failure.
@@ -239,7 +242,11 @@ fn run(file: &Path) -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return last_words(&log, error, FAILURE),
     };
-    let ended = runtime.block_on(daemon::serve(file, &config, inherited));
+    let served = async {
+        let stop = daemon::stop_signal();
+        daemon::serve(file, config, inherited, Roots::default(), stop).await
+    };
+    let ended = runtime.block_on(served);
     // Does not wait for a port that is still being opened: that may never finish.
     runtime.shutdown_background();
     match ended {

@@ -38,6 +38,7 @@
 pub mod account;
 pub mod clients;
 pub mod delayed;
+pub mod desk;
 pub mod login;
 pub mod pairings;
 
@@ -55,7 +56,8 @@ use tokio::sync::{
 
 use crate::{
     bus::{
-        account::Account, clients::Clients, delayed::Delayed, login::Logins, pairings::Pairings,
+        account::Account, clients::Clients, delayed::Delayed, desk::Desk, login::Logins,
+        pairings::Pairings,
     },
     system::clock,
     vocabulary::{BoardName, Command, Event, Snapshot},
@@ -184,6 +186,7 @@ pub struct Bus {
     pairings: Pairings,
     account: Account,
     logins: Logins,
+    desk: Desk,
     delayed: Delayed,
 }
 
@@ -217,6 +220,7 @@ impl Bus {
             pairings: Pairings::default(),
             account: Account::default(),
             logins: Logins::default(),
+            desk: Desk::default(),
             delayed: Delayed::default(),
         }
     }
@@ -294,6 +298,11 @@ impl Bus {
     /// Where logins to the account's server are asked for.
     pub fn logins(&self) -> &Logins {
         &self.logins
+    }
+
+    /// Where a player asks for boards and opponents.
+    pub fn desk(&self) -> &Desk {
+        &self.desk
     }
 
     /// The account with which a board plays on a server.

@@ -91,6 +91,49 @@ pub async fn login(address: &str) -> Result<String, CallError> {
     Ok(escaped(answer["url"].as_str().unwrap_or_default()))
 }
 
+/// The boards that are plugged in or in the air and not used.
+///
+/// # Errors
+/// [`CallError`], in words for the caller.
+pub async fn found(address: &str) -> Result<Vec<Value>, CallError> {
+    let answer = ask(address, "/api/v1/found", None).await?;
+    Ok(answer.as_array().cloned().unwrap_or_default())
+}
+
+/// Adds a board that was found; returns what the daemon did, in words.
+///
+/// # Errors
+/// [`CallError`], in words for the caller.
+pub async fn add(address: &str, id: &str, body: &Value) -> Result<String, CallError> {
+    // What is in an address is letters and digits here, whatever was typed.
+    let id: String = id.chars().filter(char::is_ascii_alphanumeric).collect();
+    let answer = ask(address, &format!("/api/v1/found/{id}/add"), Some(body)).await?;
+    let name = answer["board"].as_str().unwrap_or_default();
+    Ok(escaped(&format!(
+        "{name} is added. `boardbridge watch` shows it"
+    )))
+}
+
+/// Removes a board that was added; returns what the daemon did, in words.
+///
+/// # Errors
+/// [`CallError`], in words for the caller.
+pub async fn remove(address: &str, board: &BoardName) -> Result<String, CallError> {
+    let path = format!("/api/v1/boards/{board}");
+    let answer = request(address, Method::DELETE, &path, None).await?;
+    Ok(escaped(answer["done"].as_str().unwrap_or("done")))
+}
+
+/// Gives a board that was added another name; returns what the daemon did, in words.
+///
+/// # Errors
+/// [`CallError`], in words for the caller.
+pub async fn rename(address: &str, old: &BoardName, new: &BoardName) -> Result<String, CallError> {
+    let path = format!("/api/v1/boards/{old}/rename");
+    ask(address, &path, Some(&json!({ "name": new }))).await?;
+    Ok(format!("{old} is called {new} now"))
+}
+
 /// All boards, each as the API describes it.
 ///
 /// # Errors
@@ -110,11 +153,25 @@ pub async fn standing(address: &str) -> Result<Value, CallError> {
 
 /// Sends a POST with this body, or a GET without one.
 async fn ask(address: &str, path: &str, body: Option<&Value>) -> Result<Value, CallError> {
+    let method = if body.is_some() {
+        Method::POST
+    } else {
+        Method::GET
+    };
+    request(address, method, path, body).await
+}
+
+async fn request(
+    address: &str,
+    method: Method,
+    path: &str,
+    body: Option<&Value>,
+) -> Result<Value, CallError> {
     let other = |found| CallError::Other {
         address: address.to_owned(),
         found,
     };
-    let asked = timeout(ANSWER_WAIT, exchange(address, path, body)).await;
+    let asked = timeout(ANSWER_WAIT, exchange(address, method, path, body)).await;
     let (status, text) = match asked.map_err(|_| other(Responder::Silence))? {
         Ok(answer) => answer,
         Err(Broken::Connect(source)) => {
@@ -156,16 +213,16 @@ impl From<hyper::Error> for Broken {
 }
 
 /// One request on a connection of its own: the answer's status and body.
-async fn exchange(address: &str, path: &str, body: Option<&Value>) -> Result<(u16, Bytes), Broken> {
+async fn exchange(
+    address: &str,
+    method: Method,
+    path: &str,
+    body: Option<&Value>,
+) -> Result<(u16, Bytes), Broken> {
     let stream = apart::connect(address).await.map_err(Broken::Connect)?;
     // The daemon may not know the name that it is called by here.
     let host = stream.peer_addr().map_err(Broken::Connect)?;
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
-    let method = if body.is_some() {
-        Method::POST
-    } else {
-        Method::GET
-    };
     let body = body.map(ToString::to_string).unwrap_or_default();
     let request = Request::builder()
         .method(method)

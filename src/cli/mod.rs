@@ -1,6 +1,8 @@
 //! The command line.
 
 #[cfg(target_os = "linux")]
+mod add;
+#[cfg(target_os = "linux")]
 pub mod call;
 #[cfg(target_os = "linux")]
 pub mod check;
@@ -23,10 +25,13 @@ use crate::net::default_ports::{DEFAULT_LIVECHESS, DEFAULT_STATUS, DEFAULT_UCI};
 #[cfg(target_os = "linux")]
 use crate::{config::DEFAULT_FILE, net::default_ports::DEFAULT_WEB, vocabulary::BoardName};
 
-#[cfg(target_os = "linux")]
-pub use self::lichess::{Lichess, run_lichess};
 #[cfg(all(feature = "simulate", target_os = "linux"))]
 pub use self::simulate::Simulate;
+#[cfg(target_os = "linux")]
+pub use self::{
+    add::{Add, add},
+    lichess::{Lichess, run_lichess},
+};
 
 /// Links electronic chess boards to chess programs.
 #[derive(Debug, Parser)]
@@ -112,6 +117,29 @@ pub enum Command {
         /// Where pages look for LiveChess.
         #[arg(long, value_name = "HOST:PORT", default_value = DEFAULT_LIVECHESS)]
         listen: String,
+    },
+    /// Add a board that is plugged in or in the air; without an ID, list what is found.
+    #[cfg(target_os = "linux")]
+    Add(Add),
+    /// Remove a board that was added.
+    #[cfg(target_os = "linux")]
+    Remove {
+        /// The board.
+        board: BoardName,
+        /// The address of the daemon's API.
+        #[arg(long, value_name = "HOST:PORT", default_value = DEFAULT_WEB)]
+        connect: String,
+    },
+    /// Give a board that was added another name.
+    #[cfg(target_os = "linux")]
+    Rename {
+        /// Its name.
+        old: BoardName,
+        /// Its new name.
+        new: BoardName,
+        /// The address of the daemon's API.
+        #[arg(long, value_name = "HOST:PORT", default_value = DEFAULT_WEB)]
+        connect: String,
     },
     /// Put out the program that has a board: it is told, and has to begin a new game to get the board again.
     #[cfg(target_os = "linux")]

@@ -3,8 +3,10 @@
 //!
 //! Each room has its section: struct, defaults and what is wrong with it, in its `settings.rs`. Here is the tree of them:
 //! `document` is the text with the line of each key, `syntax` repairs what is not TOML in it, `reading` makes the tree and
-//! names every mistake, in the words of `words`; `clashes` are mistakes between sections.
+//! names every mistake, in the words of `words`; `clashes` are mistakes between sections; `added` is what was added from the page.
 
+#[cfg(target_os = "linux")]
+pub mod added;
 mod clashes;
 mod document;
 pub mod error;
@@ -15,6 +17,8 @@ mod words;
 use std::{collections::BTreeMap, ffi::OsString, fmt, path::Path};
 
 pub use self::error::ConfigError;
+#[cfg(target_os = "linux")]
+use crate::discovery::settings::DiscoveryConfig;
 #[cfg(target_os = "linux")]
 use crate::front_end::{
     broadcast::settings::{BroadcastConfig, MAX_BROADCASTS},
@@ -87,6 +91,11 @@ pub struct Config {
     /// Rounds of broadcasts to which running games are pushed.
     #[cfg(target_os = "linux")]
     pub broadcast: Vec<BroadcastConfig>,
+    /// What comes by itself when it is plugged in.
+    #[cfg(target_os = "linux")]
+    pub discovery: DiscoveryConfig,
+    /// The boards that were added from the page or a terminal: they are not in the main file.
+    pub added: Vec<BoardName>,
 }
 
 impl Config {
@@ -114,9 +123,15 @@ impl Config {
             let good = error.utf8_error().valid_up_to();
             ConfigError::not_utf8(file, error.as_bytes(), good)
         })?;
-        let mut config = Self::from_text(&text, &file.display().to_string())?;
-        config.state.settle(&variable);
-        config.games.settle(&variable);
+        let mut config = reading::read(&text, &file.display().to_string(), |config| {
+            config.state.settle(&variable);
+            config.games.settle(&variable);
+            #[cfg(target_os = "linux")]
+            if let Some(state) = config.state.path().map(Path::to_owned) {
+                return added::add_to(config, &state);
+            }
+            Vec::new()
+        })?;
         #[cfg(target_os = "linux")]
         if let Some(folder) = file.parent() {
             for entry in &mut config.broadcast {
@@ -131,7 +146,7 @@ impl Config {
     /// # Errors
     /// Every mistake, with its place and what would be right.
     pub fn from_text(text: &str, origin: &str) -> Result<Self, ConfigError> {
-        reading::read(text, origin)
+        reading::read(text, origin, |_| Vec::new())
     }
 
     /// The boards' names in the order of the file, then those of the environment.

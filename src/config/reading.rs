@@ -34,11 +34,39 @@ const ADDRESSES: [&str; 2] = ["name", "address"];
 /// The mark that editors on Windows put before a text.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// Reads a text, named `origin` in messages, and the environment.
+/// Reads a text, named `origin` in messages, and the environment. `add` may add boards, and says what it left out.
 ///
 /// # Errors
 /// Every mistake, up to [`MAX_MISTAKES`].
-pub(super) fn read(text: &str, origin: &str) -> Result<Config, ConfigError> {
+pub(super) fn read(
+    text: &str,
+    origin: &str,
+    add: impl FnOnce(&mut Config) -> Vec<String>,
+) -> Result<Config, ConfigError> {
+    parse(text, origin, Scope::Main(add))
+}
+
+/// Reads a part of a configuration, whose entries may name boards that are elsewhere.
+///
+/// # Errors
+/// Every mistake, up to [`MAX_MISTAKES`].
+pub(super) fn read_part(text: &str, origin: &str) -> Result<Config, ConfigError> {
+    parse(text, origin, Scope::<fn(&mut Config) -> Vec<String>>::Part)
+}
+
+/// What a text is.
+enum Scope<A> {
+    /// The main file, with the environment, and what is added to it.
+    Main(A),
+    /// A part.
+    Part,
+}
+
+fn parse<A: FnOnce(&mut Config) -> Vec<String>>(
+    text: &str,
+    origin: &str,
+    scope: Scope<A>,
+) -> Result<Config, ConfigError> {
     let mended = syntax::mend(text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text));
     let in_line = |(line, problem): (usize, String)| Mistake::in_line(origin, line, &problem);
     let mistakes = mended.mistakes.into_iter().map(in_line).collect();
@@ -53,7 +81,10 @@ pub(super) fn read(text: &str, origin: &str) -> Result<Config, ConfigError> {
         original: BTreeMap::new(),
         sections: Vec::new(),
     };
-    let figment = Figment::from(&document).merge(Env::prefixed(ENV_PREFIX).split("__"));
+    let mut figment = Figment::from(&document);
+    if let Scope::Main(_) = scope {
+        figment = figment.merge(Env::prefixed(ENV_PREFIX).split("__"));
+    }
     let given: Dict = figment.extract().map_err(|error| {
         let mistake = Mistake::in_line(origin, 1, &error.to_string());
         ConfigError::wrong(vec![mistake])
@@ -61,10 +92,17 @@ pub(super) fn read(text: &str, origin: &str) -> Result<Config, ConfigError> {
     let boards = given.get("boards").and_then(Value::as_dict).cloned();
     let mut config = reader.config(given);
     reader.check(&config);
+    let added = match scope {
+        Scope::Main(add) if reader.mistakes.is_empty() => add(&mut config),
+        Scope::Main(_) => Vec::new(),
+        Scope::Part if reader.mistakes.is_empty() => return Ok(config),
+        Scope::Part => return Err(ConfigError::wrong(reader.mistakes)),
+    };
     // With the numbers that entries have before any is left out.
+    let others = config.added.clone();
     let known = |name: &BoardName| {
         let boards = boards.as_ref();
-        boards.is_some_and(|boards| boards.contains_key(name.as_str()))
+        others.contains(name) || boards.is_some_and(|boards| boards.contains_key(name.as_str()))
     };
     let left_out = config.leave_out(known).into_iter().take(MAX_MISTAKES);
     let left_out = left_out.map(|(key, problem)| reader.mistake(&reader.in_text(&key), &problem));
@@ -73,7 +111,8 @@ pub(super) fn read(text: &str, origin: &str) -> Result<Config, ConfigError> {
         reader.mistakes.extend(left_out);
         return Err(ConfigError::wrong(reader.mistakes));
     }
-    config.left_out = left_out.into_iter().map(|mistake| mistake.text).collect();
+    let left_out = left_out.into_iter().map(|mistake| mistake.text);
+    config.left_out = left_out.chain(added).collect();
     config.order = document.names("boards");
     Ok(config)
 }
@@ -116,6 +155,9 @@ impl Reader<'_> {
             remotes,
             #[cfg(target_os = "linux")]
             broadcast: self.list(&mut given, "broadcast"),
+            #[cfg(target_os = "linux")]
+            discovery: self.table(&mut given, "discovery").unwrap_or_default(),
+            added: Vec::new(),
             order: Vec::new(),
             left_out: Vec::new(),
         };

@@ -6,6 +6,7 @@
 mod app;
 mod boards;
 mod broadcasts;
+mod desk;
 mod front_ends;
 mod health;
 mod inherited;

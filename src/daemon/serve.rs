@@ -5,8 +5,8 @@ use std::{io, path::Path, pin::pin};
 use thiserror::Error;
 use tracing::{error, info, warn};
 
-use super::{Daemon, Inherited, StartError, signals, stop_signal, systemd::Manager};
-use crate::config::Config;
+use super::{Daemon, Inherited, StartError, desk::Desk, signals, systemd::Manager};
+use crate::{config::Config, transport::hid::Roots};
 
 /// Why the daemon cannot run.
 #[derive(Debug, Error)]
@@ -19,42 +19,58 @@ pub enum ServeError {
     Signals(#[from] io::Error),
 }
 
-/// Runs the daemon until SIGINT or SIGTERM; on SIGHUP it reads `file` again. The service manager, if there is one, is
-/// told of each.
+/// Runs the daemon until `stop`, such as [`stop_signal`](super::stop_signal); on SIGHUP it reads `file` again. Boards that are plugged in are looked for below
+/// `roots`. The service manager, if there is one, is told of each.
 ///
 /// # Errors
 /// [`ServeError`]; nothing is left running then.
-pub async fn serve(file: &Path, config: &Config, inherited: Inherited) -> Result<(), ServeError> {
-    let mut stop = pin!(stop_signal());
+pub async fn serve(
+    file: &Path,
+    config: Config,
+    inherited: Inherited,
+    roots: Roots,
+    stop: impl Future<Output = io::Result<()>>,
+) -> Result<(), ServeError> {
+    let mut stop = pin!(stop);
     let mut hangups = signals::Hangups::new()?;
-    say_if_empty(config, file);
     let mut daemon = tokio::select! {
         // A start may wait for a disk or a name server.
         stopped = &mut stop => {
             info!("stopping before the start is complete");
             return Ok(stopped?);
         }
-        daemon = Daemon::start_with(config, inherited) => daemon?,
+        daemon = Daemon::start_with(&config, inherited) => daemon?,
     };
     let manager = Manager::of(&daemon);
     manager.ready().await;
+    let mut desk = Desk::open(&daemon, file, config, roots);
+    desk.welcome(&mut daemon).await;
+    say_if_empty(desk.config(), file);
     loop {
-        tokio::select! {
+        let turn = tokio::select! {
             stopped = &mut stop => break stopped?,
-            () = hangups.next() => {}
+            () = hangups.next() => None,
+            turn = desk.next() => Some(turn),
+        };
+        if let Some(turn) = turn {
+            desk.take(&mut daemon, turn).await;
+            continue;
         }
         manager.reloading().await;
-        reload(&mut daemon, file).await;
+        if let Some(config) = reload(&mut daemon, file).await {
+            desk.has(config);
+        }
         manager.ready().await;
     }
+    drop(desk);
     info!("stopping");
     manager.stopping().await;
     daemon.stop().await;
     Ok(())
 }
 
-/// Reads the file again. A mistake in it changes nothing.
-async fn reload(daemon: &mut Daemon, file: &Path) {
+/// Reads the file again; returns the new configuration. A mistake in it changes nothing.
+async fn reload(daemon: &mut Daemon, file: &Path) -> Option<Config> {
     info!("reading {} again", file.display());
     let unchanged = "the configuration stays as it was";
     match Config::load(file) {
@@ -71,7 +87,10 @@ async fn reload(daemon: &mut Daemon, file: &Path) {
         Ok(config) => {
             say_if_empty(&config, file);
             match daemon.reload(&config).await {
-                Ok(()) => info!("the configuration was read again"),
+                Ok(()) => {
+                    info!("the configuration was read again");
+                    return Some(config);
+                }
                 Err(error) => error!("{error}; {unchanged}"),
             }
         }
@@ -82,12 +101,13 @@ async fn reload(daemon: &mut Daemon, file: &Path) {
             error!("{unchanged}");
         }
     }
+    None
 }
 
 fn say_if_empty(config: &Config, file: &Path) {
     if config.all_boards().next().is_none() {
         warn!(
-            "no board is configured: add a [boards.NAME] to {} (`boardbridge scan` shows the ports), then reload",
+            "no board is there yet: plug it in, or add it on the page or by `boardbridge add`; {} may name it, too",
             file.display()
         );
     }

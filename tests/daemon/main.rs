@@ -10,6 +10,7 @@
 )]
 
 mod attacks;
+mod desk;
 mod programs;
 mod restart;
 mod restart_sessions;

@@ -710,6 +710,9 @@ async fn the_page_runs_only_its_own_script() {
     for (path, kind) in [
         ("/", "text/html"),
         ("/page.js", "text/javascript"),
+        ("/words.js", "text/javascript"),
+        ("/board.js", "text/javascript"),
+        ("/manifest.webmanifest", "application/manifest+json"),
         ("/page.css", "text/css"),
         ("/icon.svg", "image/svg+xml"),
     ] {
@@ -718,6 +721,7 @@ async fn the_page_runs_only_its_own_script() {
         for line in [
             kind,
             "default-src 'none'; script-src 'self'; style-src 'self'",
+            "manifest-src 'self'",
             "frame-ancestors 'none'",
             "x-content-type-options: nosniff",
         ] {

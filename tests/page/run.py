@@ -3,7 +3,7 @@
 
 The boards are those of `boardbridge demo`: at first two of them play by themselves, then python-chess plays on each by UCI, and
 their hands move. Then every button, with an opponent that takes everything (`examples/page.rs`). axe-core looks at every part of
-the page, in light and dark. The browser's voice and its wake lock are replaced by ones that note what is asked of them.
+the page, in light and dark. The browser's voice and its wake lock are replaced by ones that note what is asked of them, and the tones of sounds are counted.
 
     BOARDBRIDGE=target/release/boardbridge RIG=target/release/examples/page tests/page/run.py [--pictures docs]
 """
@@ -49,7 +49,9 @@ OPENING = [
 ]
 # The voice and the wake lock, in each page before its own script.
 NOTED = """
-window.noted = { spoken: [], locks: [] };
+window.noted = { spoken: [], locks: [], tones: [] };
+const oscillator = AudioContext.prototype.createOscillator;
+AudioContext.prototype.createOscillator = function () { noted.tones.push(this.state); return oscillator.call(this); };
 Object.defineProperty(window, "speechSynthesis", { value: { speak: (words) => noted.spoken.push(words.text) } });
 Object.defineProperty(navigator, "wakeLock", { value: { request: async (kind) => {
   noted.locks.push(kind);
@@ -57,7 +59,7 @@ Object.defineProperty(navigator, "wakeLock", { value: { request: async (kind) =>
 } } });
 """
 T = TypeVar("T")
-PHONE, DESK = (390, 844), (1280, 900)
+PHONE, DESK = (390, 844), (1280, 800)
 SAYINGS = ["ready", "new-game", "draw", "take-back", "decline", "resign", "abort", "berserk"]
 
 
@@ -146,11 +148,12 @@ class Gui(threading.Thread):
 class Page:
     """The page in a browser."""
 
-    def __init__(self, address: str, size: tuple[int, int], dark: bool = False, script: str = NOTED) -> None:
+    def __init__(self, address: str, size: tuple[int, int], dark: bool = False, script: str = NOTED, language: str = "en") -> None:
         options = webdriver.ChromeOptions()
         options.binary_location = shutil.which("chromium") or "chromium"
         for argument in ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]:
             options.add_argument(argument)
+        options.add_argument(f"--accept-lang={language}")
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         self.driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
         width, height = size
@@ -190,6 +193,12 @@ class Page:
             hidden,
         )
 
+    def enlarge(self, board: str) -> None:
+        """Makes a board the large one, by keyboard."""
+        if "aside" in str(self.one(f"#board-{board}").get_attribute("class")):
+            self.one(f"#board-{board} .enlarge").send_keys(Keys.ENTER)
+        until(f"{board} is large", lambda: self.driver.find_elements(By.CSS_SELECTOR, f"#large > #board-{board}:not(.aside)"))
+
     def turn_to(self, part: str) -> None:
         self.one(f"nav a[href='#{part}']").click()
         until(part, lambda: self.one(f"#{part}").is_displayed())
@@ -206,6 +215,8 @@ class Page:
         selector = f"#board-{board} [data-button='{button}']"
         answer = f"#board-{board} .answer"
         self.driver.execute_script("document.querySelector(arguments[0]).textContent = ''", answer)
+        if not self.one(selector).is_displayed():
+            self.one(f"#board-{board} .menu summary").click()
         self.one(selector).click()
         if "press again" in self.text(selector):
             self.one(selector).click()
@@ -254,6 +265,101 @@ def speaks(page: Page) -> None:
         moves = [words for words in spoken if words in OPENING]
         follows = any(OPENING[at : at + len(moves)] == moves for at in range(len(OPENING)))
         assert len(moves) >= 3 and follows, spoken
+
+
+def stays_level(page: Page) -> None:
+    """Boards beside each other are level, whatever there is to say of them."""
+    tops = """return [...document.querySelectorAll("#small .picture")].map((one) => one.getBoundingClientRect().top)"""
+    before = page.driver.execute_script(tops)
+    assert len(set(before)) == 1 or page.driver.execute_script("return innerWidth") > 600, before
+    page.driver.execute_script("""for (const one of document.querySelectorAll("#small .do, #large .do")) one.textContent = "long words ".repeat(20)""")
+    assert page.driver.execute_script(tops) == before, "the boards have moved"
+    page.driver.execute_script("for (const board of boards.values()) board.show()")
+
+
+def enlarges(page: Page) -> None:
+    """Enter makes another board the large one, and the address keeps it."""
+    page.enlarge("ucb")
+    assert page.driver.current_url.endswith("#board-ucb")
+    assert page.driver.switch_to.active_element.get_attribute("id") == "board-ucb"
+    page.driver.refresh()
+    until("it is large again", lambda: page.driver.find_elements(By.CSS_SELECTOR, "#large > #board-ucb"))
+    assert len(page.driver.find_elements(By.CSS_SELECTOR, "#small > .aside")) == len(BOARDS) - 1
+    page.turn_to("boards")
+    page.enlarge("citrine")
+
+
+def menu_by_keyboard(page: Page, board: str) -> None:
+    """The menu opens by Enter, Tab goes into it, Escape closes it."""
+    summary = page.one(f"#board-{board} .menu summary")
+    summary.send_keys(Keys.ENTER)
+    until("the menu", lambda: page.one(f"#board-{board} .turn").is_displayed())
+    summary.send_keys(Keys.TAB)
+    focused = "return Boolean(document.activeElement.closest('.sheet'))"
+    until("the first choice", lambda: page.driver.execute_script(focused))
+    page.accessible("the open menu")
+    page.driver.switch_to.active_element.send_keys(Keys.ESCAPE)
+    assert not page.one(f"#board-{board} .turn").is_displayed()
+    assert page.driver.switch_to.active_element == summary
+
+
+def fits(page: Page, board: str) -> None:
+    """The players, the board, the clocks and what to press now are on the screen at once."""
+    for part in [".state", ".table", ".buttons"]:
+        script = "const at = document.querySelector(arguments[0]).getBoundingClientRect(); return [at.top, at.bottom, innerHeight]"
+        top, bottom, height = page.driver.execute_script(script, f"#board-{board} {part}")
+        assert top >= 0 and bottom <= height, (part, top, bottom, height)
+
+
+def can_be_installed(page: Page) -> None:
+    """The manifest is one, and a phone can put the page on its screen."""
+    manifest = page.driver.execute_cdp_cmd("Page.getAppManifest", {})
+    assert '"start_url"' in manifest["data"] and not manifest["errors"], manifest
+    missing = page.driver.execute_cdp_cmd("Page.getInstallabilityErrors", {})["installabilityErrors"]
+    assert not missing, missing
+
+
+def speaks_german(address: str) -> None:
+    """A German browser has the page in German, with no word missing; the choice of another language is kept."""
+    print("in German")
+    page = Page(address, PHONE, language="de")
+    until("the boards", lambda: page.text("#board-neo h2"))
+    assert page.text("nav [aria-current]") == "Bretter"
+    assert page.one("html").get_attribute("lang") == "de"
+    until("the task in German", lambda: any(word in page.text("#board-citrine .do") for word in [" nach ", " schlägt ", " am Zug", "Rochade"]))
+    keys = page.driver.execute_script("return Object.values(WORDS).map((words) => Object.keys(words).join())")
+    assert len(set(keys)) == 1, "the languages have different keys"
+    unknown = """const keys = new Set(Object.keys(WORDS.en));
+        const all = [...document.querySelectorAll("[data-t], [data-label]"), ...document.getElementById("board").content.querySelectorAll("[data-t], [data-label]")];
+        return all.flatMap(({ dataset }) => [dataset.t, dataset.label]).filter((key) => key && !keys.has(key))"""
+    assert page.driver.execute_script(unknown) == []
+    page.accessible("boards, German")
+    page.turn_to("settings")
+    page.driver.execute_script("const all = document.getElementById('language'); all.value = 'en'; all.dispatchEvent(new Event('change'))")
+    until("English", lambda: page.text("nav [aria-current]") == "Settings")
+    page.driver.refresh()
+    until("English again", lambda: page.text("nav [aria-current]") == "Settings")
+    page.close()
+
+
+def ends(page: Page, uci: int) -> None:
+    """A game that is over has a card: who won and how, the game as PGN, and a link that tells Lichess nothing before it is pressed."""
+    print("a game that ends")
+    with socket.create_connection(("127.0.0.1", uci)) as program:
+        page.enlarge("ucb")
+        assert "Done" in page.press("ucb", "release")
+        until("the program has left", lambda: not page.text("#board-ucb .with").startswith("With 127"))
+        program.sendall(b"uci\nsetoption name Board value ucb\nucinewgame\nposition startpos moves f2f3 e7e5 g2g4 d8h4\n")
+        until("the card", lambda: page.one("#board-ucb .end").is_displayed())
+        # The link's hand plays Black.
+        assert page.text("#board-ucb .result") in ["You won 0–1", "Black won 0–1"]
+        assert page.text("#board-ucb .how") == "by checkmate"
+        link = page.one("#board-ucb .lichess").get_attribute("href")
+        assert link == "https://lichess.org/analysis/pgn/f3%20e5%20g4%20Qh4%23", link
+        game = page.driver.execute_script("return pgn(boards.get('ucb').state)")
+        assert game.endswith("\n\n1. f3 e5 2. g4 Qh4# 0-1\n") and '[Result "0-1"]' in game, game
+        assert page.driver.find_elements(By.CSS_SELECTOR, "#board-ucb svg .check"), "the king is in check"
+        page.accessible("the card at the end")
 
 
 def keeps_awake(page: Page) -> None:
@@ -311,19 +417,26 @@ def games_are_watched(folder: Path, pictures: Path | None) -> None:
             if size == PHONE:
                 page.turn_to("settings")
                 page.one("#speech").click()
+                page.one("#sounds").click()
+                until("a sound", lambda: page.noted("tones"))
                 page.turn_to("boards")
             sees_games(page, LINKED, moves=4 if size == PHONE else 2)
             if size == PHONE:
                 speaks(page)
             else:
-                assert page.noted("spoken") == [], "speech is off at first"
+                assert page.noted("spoken") == page.noted("tones") == [], "speech and sounds are off at first"
             keeps_awake(page)
             width = page.driver.execute_script("return document.documentElement.scrollWidth")
             assert width <= size[0], f"{width} px are wider than the {name}"
             page.accessible(f"boards, {name}")
+            stays_level(page)
             if pictures:
                 page.picture(pictures / f"page-{name}.png")
+            enlarges(page)
+            menu_by_keyboard(page, "citrine")
+            can_be_installed(page)
             page.close()
+        speaks_german(address)
         print("in the dark")
         begins(uci)
         page = Page(address, PHONE, dark=True)
@@ -343,6 +456,7 @@ def games_are_watched(folder: Path, pictures: Path | None) -> None:
         until("moves again", lambda: 0 < page.moves("citrine") < 5)
         sees_games(page, BOARDS)
         held_boards(page, uci)
+        ends(page, uci)
         page.close(may_lose=True)
 
 
@@ -367,7 +481,7 @@ def kept_games(page: Page, folder: Path) -> None:
     for to in ["on", "back", "last", "first"]:
         page.one(f"#replay [data-to='{to}']").click()
     body.send_keys(Keys.END)
-    assert page.one("#replay-moves li:last-child").get_attribute("class") == "now"
+    assert "now" in str(page.one("#replay-moves li:last-child").get_attribute("class")).split()
     page.accessible("games and replay, dark")
     page.one("#replay [data-to='close']").click()
     assert not page.one("#replay").is_displayed()
@@ -377,15 +491,18 @@ def settings(page: Page) -> None:
     page.turn_to("settings")
     until("the settings", lambda: "this machine only" in page.text("#values"))
     speech = page.one("#speech")
-    for state in ["true", "false"]:
+    for state in [True, False]:
         speech.click()
-        assert speech.get_attribute("aria-pressed") == state
+        assert speech.is_selected() == state
+    page.one(".about summary").click()
     page.accessible("settings, dark")
 
 
 def held_boards(page: Page, uci: int) -> None:
     """The buttons of a board that a chess program has."""
     print("a board with a chess program")
+    page.enlarge("citrine")
+    page.one("#board-citrine .menu summary").click()
     page.one("#board-citrine .turn").click()
     assert "Done" in page.press("citrine", "ready")
     assert "Done" in page.press("citrine", "release")
@@ -394,6 +511,7 @@ def held_boards(page: Page, uci: int) -> None:
     until("the choice", lambda: page.driver.find_elements(By.CSS_SELECTOR, "#board-citrine [data-button='promotionn']"))
     assert "Done: promote to a knight" in page.press("citrine", "promotionn")
     print("a board that senses its squares")
+    page.enlarge("neo")
     assert "Done" in page.press("neo", "release")
     until("the program has left", lambda: not page.text("#board-neo .with").startswith("With 127"))
     Gui(uci, "neo", 0, fen="8/P6k/8/8/8/8/8/K7 w - - 0 1")
@@ -420,6 +538,7 @@ def every_button(folder: Path) -> None:
             assert "offers a draw" in page.text("#board-far .notice")
             clock = page.text("#board-far .mine .clock")
             until("the clock runs", lambda: page.text("#board-far .mine .clock") != clock)
+            fits(page, "far")
             buttons = page.driver.find_elements(By.CSS_SELECTOR, selector)
             if control == "nobody":
                 assert not any(button.is_enabled() for button in buttons)

@@ -17,7 +17,7 @@ const FLOORS: [&[&str]; 11] = [
     &["net"],
     &["log", "transport"],
     &["bus", "driver"],
-    &["board", "front_end"],
+    &["board", "discovery", "front_end"],
     &["config"],
     &["daemon"],
     &["cli"],
@@ -28,7 +28,10 @@ const INSIDE: [(&str, &[&[&str]]); 9] = [
     ("board", &[&["transcript"]]),
     (
         "bus",
-        &[&["account", "clients", "pairings"], &["delayed", "login"]],
+        &[
+            &["account", "clients", "desk", "pairings"],
+            &["delayed", "login"],
+        ],
     ),
     ("chess", &[&["game", "sense"], &["guidance", "recognise"]]),
     (

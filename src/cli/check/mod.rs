@@ -23,7 +23,7 @@ use self::{
 };
 use crate::{
     cli::call,
-    config::{Config, DEFAULT_FILE},
+    config::{Config, DEFAULT_FILE, added},
     daemon::{files_wanted, memory_wanted},
     front_end::{
         broadcast::{
@@ -220,10 +220,18 @@ pub fn describe(config: &Config, file: &Path, here: Here, engines: &str) -> Stri
     }
     for (name, board) in &config.boards {
         let transport = board.transport(&Radio::default());
+        let added = config.added.contains(name).then_some(config.state.path());
+        let from = added.flatten().map_or(String::new(), |state| {
+            format!(
+                " (added: {}/{}/{name}.toml)",
+                state.display(),
+                added::BOARDS
+            )
+        });
         let _ = match &transport {
             Ok(transport) => writeln!(
                 text,
-                "  board    {name:<18} {} on {transport}",
+                "  board    {name:<18} {} on {transport}{from}",
                 board.make.kind
             ),
             Err(error) => writeln!(text, "  board    {name:<18} not run: {error}"),
@@ -323,7 +331,7 @@ pub fn describe(config: &Config, file: &Path, here: Here, engines: &str) -> Stri
     }
     if config.all_boards().next().is_none() {
         text.push_str(
-            "  note     no board: add a [boards.NAME]; `boardbridge scan` shows the ports\n",
+            "  note     no board yet: plug it in, or add it on the page or by `boardbridge add`\n",
         );
     }
     text += &needs(

@@ -1,7 +1,5 @@
 //! `boardbridge scan`: serial ports, and boards on USB and Bluetooth in reach, each with the TOML to paste.
 
-pub mod probe;
-mod serial_ports;
 mod usb;
 
 use std::{
@@ -13,13 +11,14 @@ use std::{
 use serde_json::Value;
 use tokio::time::timeout;
 
-use self::probe::Finding;
-pub use self::{
-    serial_ports::{Port, serial_ports},
-    usb::usb,
-};
+pub use self::usb::usb;
 use crate::{
     cli::call,
+    discovery::{
+        Port, make_on_air, own_make,
+        probe::{self, Finding},
+        serial_ports,
+    },
     driver::{
         identity::{Identity, Medium, SWITCH_WAIT},
         registry::MAKES,
@@ -139,23 +138,6 @@ fn without_bluetooth(output: &mut impl Write, error: &BleError, cable: Cable) ->
     }
 }
 
-/// A board's make from its name, or from a service that other things have, too.
-fn board(name: &str, device: &Seen) -> Option<(&'static Identity, bool)> {
-    // A Chessnut Go writes its name in capitals.
-    let begins = |start: &&&str| {
-        let beginning = name.get(..start.len());
-        beginning.is_some_and(|beginning| beginning.eq_ignore_ascii_case(start))
-    };
-    let starts = |make: &&Identity| make.radio_names.iter().any(|start| begins(&start));
-    let has = |make: &&Identity| {
-        make.service
-            .is_some_and(|service| device.services.contains(&service))
-    };
-    let mut makes = MAKES.iter().copied();
-    let named = makes.clone().find(starts).map(|make| (make, true));
-    named.or_else(|| makes.find(has).map(|make| (make, false)))
-}
-
 /// Writes the Bluetooth devices, boards first with their TOML.
 fn bluetooth(
     output: &mut impl Write,
@@ -172,7 +154,7 @@ fn bluetooth(
         let Some(name) = device.name.as_deref().map(str::trim) else {
             continue;
         };
-        let Some((make, sure)) = board(name, device) else {
+        let Some((make, sure)) = make_on_air(name, device) else {
             others.push(format!("\"{}\" ({})", escaped(name), device.address));
             continue;
         };
@@ -336,15 +318,6 @@ async fn probed(output: &mut impl Write, ports: &[Port]) -> io::Result<Vec<Findi
     Ok(findings)
 }
 
-/// The make whose own name or numbers a device has.
-fn own_board(usb: &UsbDevice) -> Option<&'static Identity> {
-    let own = |make: &&&Identity| {
-        let likeness = make.on_usb(usb.vendor, usb.product, &usb.name);
-        likeness == Some(Likeness::Own) && make.media.contains(&Medium::Serial)
-    };
-    MAKES.iter().find(own).copied()
-}
-
 /// What is plugged in, in words.
 fn plugged(usb: &UsbDevice) -> String {
     let UsbDevice {
@@ -387,7 +360,7 @@ fn table(
         };
     }
     let usb = port.usb.as_ref();
-    let likely = usb.and_then(own_board);
+    let likely = usb.and_then(own_make);
     let (name, kind) = match finding {
         Some(Finding::Board { make, .. }) => (make.example, format!("kind = \"{}\"", make.kind)),
         None | Some(Finding::Silent | Finding::Barred(_)) if let Some(make) = likely => {

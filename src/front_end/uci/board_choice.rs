@@ -9,7 +9,7 @@ use crate::{
 const MAX_REPEATED: usize = 60;
 
 /// There is no board to choose.
-const NONE: &str = "BoardBridge has no board yet: `sudo boardbridge scan --probe` finds yours; `boardbridge demo` needs none";
+const NONE: &str = "BoardBridge has no board yet: plug it in, or `boardbridge add` finds it; `boardbridge demo` needs none";
 
 /// The boards that a GUI can choose among, and the one it has chosen.
 #[derive(Debug)]

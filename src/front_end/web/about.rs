@@ -14,6 +14,7 @@ pub(super) async fn daemon(
 ) -> Response {
     let refused = house.control.check(&visitor).err();
     let kept = house.kept();
+    let standing = house.bus.desk().standing();
     answer::value(&json!({
         "version": env!("CARGO_PKG_VERSION"),
         "control": house.control,
@@ -22,6 +23,9 @@ pub(super) async fn daemon(
         "games": kept.folder.map(|folder| folder.display().to_string()),
         "site": kept.site,
         "player": kept.player,
+        "added": standing.added,
+        "started": standing.started,
+        "linked": standing.linked,
         "lichess": house.bus.account().standing().is_some(),
     }))
 }

@@ -1,13 +1,14 @@
 //! The page and the API: JSON over HTTP, for the page, for commands such as `boardbridge release` and for other programs.
 //! `docs/api.md` describes it.
 //!
-//! `guard` looks at every request first; `about`, `boards`, `buttons`, `events`, `games`, `lichess`, `live` and `login` have
-//! the answers; `answer` is their form, also of errors; `page` has the files of the page.
+//! `guard` looks at every request first; `about`, `boards`, `buttons`, `desk`, `events`, `games`, `lichess`, `live` and `login`
+//! have the answers; `answer` is their form, also of errors; `page` has the files of the page.
 
 mod about;
 mod answer;
 mod boards;
 mod buttons;
+mod desk;
 mod events;
 mod games;
 mod guard;
@@ -26,7 +27,7 @@ use std::{
 use axum::{
     Extension, Router,
     middleware::from_fn_with_state,
-    routing::{get, post},
+    routing::{delete, get, post},
 };
 use shakmaty::ByColor;
 use tokio::{
@@ -133,7 +134,20 @@ struct Visitor {
 fn router(house: &Arc<House>) -> Router {
     let mut router = Router::new()
         .route("/api/v1/boards", get(boards::all))
-        .route("/api/v1/boards/{name}", get(boards::one))
+        .route(
+            "/api/v1/boards/{name}",
+            get(boards::one).delete(desk::remove),
+        )
+        .route("/api/v1/boards/{name}/rename", post(desk::rename))
+        .route(
+            "/api/v1/boards/{name}/opponent",
+            post(desk::play).delete(desk::stop),
+        )
+        .route("/api/v1/engines", get(desk::engines))
+        .route("/api/v1/found", get(desk::found))
+        .route("/api/v1/found/{id}/add", post(desk::add))
+        .route("/api/v1/links", post(desk::link))
+        .route("/api/v1/links/{id}", delete(desk::unlink))
         .route("/api/v1/boards/{name}/release", post(boards::release))
         .route("/api/v1/boards/{name}/promotion", post(buttons::promotion))
         .route("/api/v1/events", get(events::all))

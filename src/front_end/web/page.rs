@@ -11,53 +11,59 @@ use crate::text::escape::escaped;
 
 /// What the page may load and do: its own files and the API, nothing else. No other page may show it in a frame.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
-     base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+     manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// A file of the page.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct File {
     pub path: &'static str,
     kind: &'static str,
-    text: &'static str,
+    content: &'static [u8],
+}
+
+/// A file with its content type.
+macro_rules! file {
+    ($path:expr, $name:literal, $kind:literal) => {
+        File {
+            path: $path,
+            kind: $kind,
+            content: include_bytes!(concat!("page/", $name)),
+        }
+    };
+}
+
+/// A script.
+macro_rules! script {
+    ($name:literal) => {
+        file!(concat!("/", $name), $name, "text/javascript; charset=utf-8")
+    };
 }
 
 /// All of them.
-pub(super) const FILES: [File; 6] = [
-    File {
-        path: "/",
-        kind: "text/html; charset=utf-8",
-        text: include_str!("page/page.html"),
-    },
-    File {
-        path: "/page.css",
-        kind: "text/css; charset=utf-8",
-        text: include_str!("page/page.css"),
-    },
-    File {
-        path: "/page.js",
-        kind: "text/javascript; charset=utf-8",
-        text: include_str!("page/page.js"),
-    },
-    File {
-        path: "/wall.js",
-        kind: "text/javascript; charset=utf-8",
-        text: include_str!("page/wall.js"),
-    },
-    File {
-        path: "/login.js",
-        kind: "text/javascript; charset=utf-8",
-        text: include_str!("page/login.js"),
-    },
-    File {
-        path: "/icon.svg",
-        kind: "image/svg+xml",
-        text: include_str!("page/icon.svg"),
-    },
+pub(super) const FILES: [File; 14] = [
+    file!("/", "page.html", "text/html; charset=utf-8"),
+    file!("/page.css", "page.css", "text/css; charset=utf-8"),
+    script!("words.js"),
+    script!("page.js"),
+    script!("picture.js"),
+    script!("sounds.js"),
+    script!("moves.js"),
+    script!("board.js"),
+    script!("games.js"),
+    script!("wall.js"),
+    script!("login.js"),
+    file!("/icon.svg", "icon.svg", "image/svg+xml"),
+    file!("/icon.png", "icon.png", "image/png"),
+    file!(
+        "/manifest.webmanifest",
+        "manifest.webmanifest",
+        "application/manifest+json"
+    ),
 ];
 
 impl File {
     pub fn answer(self) -> Response {
-        guarded(self.kind, Body::from(self.text))
+        guarded(self.kind, Body::from(self.content))
     }
 }
 

@@ -71,11 +71,16 @@ class Tile {
 
   words() {
     const { white, black, last, link, outcome } = this.state;
-    const players = white || black ? `${white || "White"} – ${black || "Black"}` : "";
-    const move = last ? "last move " + last.slice(0, 2) + " to " + last.slice(2) : "";
+    const players = white || black ? between(this.state) : "";
+    const move = last ? t("last-move", { from: last.slice(0, 2), to: last.slice(2) }) : "";
     const over = outcome && outcome !== "*" ? outcome : "";
-    return [this.name, players, move, over, LINKS[link] === "connected" ? "" : LINKS[link]].filter(Boolean).join(", ");
+    return [this.name, players, move, over, link === "up" ? "" : t("link." + link)].filter(Boolean).join(", ");
   }
+}
+
+/** Both players. */
+function between({ white, black }) {
+  return `${white || t("white")} – ${black || t("black")}`;
 }
 
 function newest(tile) {
@@ -153,11 +158,10 @@ function showBig() {
   if (!tile?.state) return;
   const { state } = tile;
   wall.picture ??= new Picture($("big-picture"));
-  const marks = { last: state.last ? [state.last.slice(0, 2), state.last.slice(2, 4)] : [], wrong: [], awaited: [], arrows: [] };
-  wall.picture.show(state.fen, marks, false, tile.words() + ".");
+  wall.picture.show(state.fen, { last: state.last ? ends(state.last) : [] }, false, tile.words() + ".");
   write($("big-title"), wall.big);
   const over = state.outcome && state.outcome !== "*" ? " " + state.outcome : "";
-  write($("big-players"), (state.white || state.black ? `${state.white || "White"} – ${state.black || "Black"}` : "") + over);
+  write($("big-players"), (state.white || state.black ? between(state) : "") + over);
   tickBig();
 }
 
@@ -180,7 +184,7 @@ function connectWall() {
   aliveWall();
   stream.addEventListener("open", () => {
     wall.wait = FIRST_WAIT_MS;
-    write($("line"), "connected");
+    write($("line"), t("connected"));
     $("line").classList.remove("lost");
     aliveWall();
   });
@@ -207,7 +211,7 @@ function aliveWall() {
 
 function lostWall() {
   disconnectWall();
-  write($("line"), "connection lost, trying again…");
+  write($("line"), t("lost"));
   $("line").classList.add("lost");
   wall.again = setTimeout(connectWall, wall.wait);
   wall.wait = Math.min(2 * wall.wait, LAST_WAIT_MS);

@@ -68,7 +68,34 @@ pub fn serial_ports(dev: &Path, sys: &Path) -> Vec<Port> {
             usb: name_of(path).and_then(|name| UsbDevice::of_tty(sys, name)),
         }
     };
-    ports.iter().map(named).collect()
+    let listed: Vec<PathBuf> = ports
+        .iter()
+        .filter_map(|port| port.canonicalize().ok())
+        .collect();
+    // A driver may give its ports names that are not known here; what is in that folder is a port.
+    let others = by_id.iter().filter(|(target, _)| !listed.contains(target));
+    let other = |(target, name): &(PathBuf, PathBuf)| Port {
+        path: target.clone(),
+        lasting: Some(name.clone()),
+        of_socket: false,
+        usb: name_of(target).and_then(|name| UsbDevice::of_tty(sys, name)),
+    };
+    let all = ports.iter().map(named).chain(others.map(other));
+    all.map(|port| Port {
+        usb: port.usb.clone().or_else(|| named_by_id(&port)),
+        ..port
+    })
+    .collect()
+}
+
+/// What a lasting name says of the device, where the kernel does not: `usb-Novag_Citrine_0042-if00-port0`.
+fn named_by_id(port: &Port) -> Option<UsbDevice> {
+    let name = name_of(port.lasting.as_deref()?)?.strip_prefix("usb-")?;
+    (!port.of_socket).then(|| UsbDevice {
+        vendor: 0,
+        product: 0,
+        name: name.replace('_', " "),
+    })
 }
 
 fn entries(folder: &Path) -> Vec<PathBuf> {

@@ -1,0 +1,240 @@
+//! What a player asks of the daemon itself: which boards are plugged in, add this one, let an engine play there.
+//!
+//! The daemon opens the desk; the API reads its state and sends wishes. Neither knows the other.
+
+use std::{sync::Arc, time::Duration};
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use tokio::{
+    sync::{mpsc, oneshot, watch},
+    time::timeout,
+};
+
+use crate::vocabulary::{BoardKind, BoardName};
+
+/// Wishes that may wait: a person presses one button at a time.
+const WISHES: usize = 8;
+/// How long one may take: a serial port is asked for some 10 s what is connected to it.
+pub const GRANT_WAIT: Duration = Duration::from_secs(17);
+
+/// What can be asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wish {
+    /// Which boards are plugged in or in the air, and not used.
+    Found,
+    /// Use a board that was found.
+    Add {
+        /// Which one.
+        id: String,
+        /// How it is to be called; without one it is called as its kind is.
+        name: Option<BoardName>,
+        /// What it is, where that cannot be known; without it, it is asked.
+        kind: Option<String>,
+    },
+    /// No longer use a board that was added.
+    Remove(BoardName),
+    /// Give a board that was added another name.
+    Rename {
+        /// The name it has.
+        from: BoardName,
+        /// The name it gets.
+        to: BoardName,
+    },
+    /// Which engines are installed.
+    Engines,
+    /// Let an engine, or two people, play at a board.
+    Play(BoardName, Play),
+    /// End what plays at a board.
+    Stop(BoardName),
+    /// Let two boards play each other; the first one has White.
+    Link([BoardName; 2]),
+    /// End what links two boards.
+    Unlink(String),
+}
+
+/// Who plays at a board.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Play {
+    /// The engine: one of those installed. Without one, two people play.
+    pub engine: Option<String>,
+    /// Its strength as a rating.
+    pub elo: Option<u16>,
+    /// Its strength as a level, 0 to 20.
+    pub level: Option<u8>,
+    /// What the hand plays: `white`, `black` or `alternate`.
+    pub hand: Option<String>,
+    /// The limit of its search, such as `movetime 1000`.
+    pub go: Option<String>,
+}
+
+/// A board that is plugged in or in the air, and not used.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Found {
+    /// Stays the same while it is there.
+    pub id: String,
+    /// What it is, or may be.
+    pub kinds: Vec<BoardKind>,
+    /// How it is reached: `serial`, `hid`, `ble` or `rfcomm`.
+    pub transport: &'static str,
+    /// What it calls itself, or its port.
+    pub name: String,
+    /// Why it is thought to be a board, and what to do.
+    pub why: String,
+}
+
+/// An engine that is installed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Engine {
+    /// Its program's name, such as `stockfish`.
+    pub name: String,
+    /// Its program.
+    pub path: String,
+}
+
+/// The answer to a wish.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Granted {
+    /// The boards.
+    Found(Vec<Found>),
+    /// The engines.
+    Engines(Vec<Engine>),
+    /// The board, by the name it has now.
+    Board {
+        /// Its name.
+        board: BoardName,
+    },
+    /// In words.
+    Done {
+        /// What was done.
+        done: String,
+    },
+}
+
+/// What was added or started here, and may be ended here: all else is in the main file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Standing {
+    /// Boards that were added.
+    pub added: Vec<BoardName>,
+    /// Boards at which an engine, or two people, were started.
+    pub started: Vec<BoardName>,
+    /// Links that were started.
+    pub linked: Vec<String>,
+}
+
+/// Why a wish is not granted.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Refused {
+    /// Nobody grants wishes: a demonstration, or a test.
+    #[error(
+        "this BoardBridge runs without a configuration file, and adds nothing: install it as a service"
+    )]
+    Closed,
+    /// There is no such thing.
+    #[error("{0}")]
+    Missing(String),
+    /// It is not possible now.
+    #[error("{0}")]
+    NotNow(String),
+    /// It is not possible at all.
+    #[error("{0}")]
+    Bad(String),
+    /// No answer came.
+    #[error("that took more than {} s: look again", GRANT_WAIT.as_secs())]
+    NoAnswer,
+}
+
+/// A wish, and where its answer goes.
+#[derive(Debug)]
+pub struct Wished {
+    /// The wish.
+    pub wish: Wish,
+    /// Where the answer goes.
+    pub answer: oneshot::Sender<Result<Granted, Refused>>,
+}
+
+#[derive(Debug)]
+struct Open {
+    standing: Arc<Standing>,
+    wishes: mpsc::Sender<Wished>,
+}
+
+/// Where wishes are left, while somebody grants them.
+#[derive(Clone, Debug, Default)]
+pub struct Desk {
+    open: Arc<watch::Sender<Option<Open>>>,
+}
+
+impl Desk {
+    /// Opens it, until the clerk is dropped.
+    pub fn open(&self) -> Clerk {
+        let (wishes, wished) = mpsc::channel(WISHES);
+        self.open.send_replace(Some(Open {
+            standing: Arc::default(),
+            wishes,
+        }));
+        Clerk {
+            desk: self.clone(),
+            wished,
+        }
+    }
+
+    /// What was added or started here.
+    pub fn standing(&self) -> Arc<Standing> {
+        let open = self.open.borrow();
+        open.as_ref()
+            .map_or_else(Arc::default, |open| open.standing.clone())
+    }
+
+    /// Sends a wish, and waits for the answer.
+    ///
+    /// # Errors
+    /// [`Refused`], in words.
+    pub async fn ask(&self, wish: Wish) -> Result<Granted, Refused> {
+        let wishes = self.open.borrow().as_ref().map(|open| open.wishes.clone());
+        let wishes = wishes.ok_or(Refused::Closed)?;
+        let (answer, answered) = oneshot::channel();
+        let asked = async {
+            let wished = Wished { wish, answer };
+            wishes.send(wished).await.map_err(|_| Refused::Closed)?;
+            answered.await.map_err(|_| Refused::Closed)?
+        };
+        timeout(GRANT_WAIT, asked)
+            .await
+            .unwrap_or(Err(Refused::NoAnswer))
+    }
+}
+
+/// Who grants the wishes.
+#[derive(Debug)]
+pub struct Clerk {
+    desk: Desk,
+    wished: mpsc::Receiver<Wished>,
+}
+
+impl Clerk {
+    /// Says what was added or started.
+    pub fn stands(&self, standing: Standing) {
+        self.desk.open.send_modify(|open| {
+            if let Some(open) = open {
+                open.standing = Arc::new(standing);
+            }
+        });
+    }
+
+    /// The next wish. Cancel safe.
+    pub async fn wished(&mut self) -> Wished {
+        match self.wished.recv().await {
+            Some(wished) => wished,
+            None => std::future::pending().await,
+        }
+    }
+}
+
+impl Drop for Clerk {
+    fn drop(&mut self) {
+        self.desk.open.send_replace(None);
+    }
+}

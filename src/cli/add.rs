@@ -1,0 +1,119 @@
+//! `boardbridge add`: the boards that are found, and one of them added.
+
+use std::{
+    fmt::Write as _,
+    io::{self, BufRead as _, IsTerminal as _, Write as _},
+    time::Duration,
+};
+
+use clap::Args;
+use serde_json::{Value, json};
+use tokio::time::sleep;
+
+use super::call::{self, CallError};
+use crate::{net::default_ports::DEFAULT_WEB, text::escape::escaped, vocabulary::BoardName};
+
+/// How often it is looked again while nothing is found.
+const LOOK: Duration = Duration::from_secs(1);
+/// How many times: the daemon listens 8 s for boards in the air.
+const LOOKS: usize = 11;
+
+/// Add a board that is plugged in or in the air.
+#[derive(Debug, Args)]
+pub struct Add {
+    /// Which one, as listed.
+    id: Option<String>,
+    /// How it is to be called.
+    #[arg(long, value_name = "NAME")]
+    name: Option<BoardName>,
+    /// What it is, where that is not known; without it, the board is asked.
+    #[arg(long, value_name = "KIND")]
+    kind: Option<String>,
+    /// The address of the daemon's API.
+    #[arg(long, value_name = "HOST:PORT", default_value = DEFAULT_WEB)]
+    pub connect: String,
+}
+
+/// Adds a board; returns what was done, in words.
+///
+/// # Errors
+/// [`CallError`], in words for the caller.
+pub async fn add(add: Add) -> Result<String, CallError> {
+    let mut name = add.name.as_ref().map(ToString::to_string);
+    let id = if let Some(id) = add.id {
+        id
+    } else {
+        let found = look(&add.connect).await?;
+        if found.is_empty() {
+            return Ok(
+                "No new board is in reach. Plug its cable in or switch it on, then say this again"
+                    .to_owned(),
+            );
+        }
+        let list = listed(&found);
+        let picks = io::stdin().is_terminal() && io::stdout().is_terminal();
+        if !picks {
+            return Ok(format!("{list}Add one: boardbridge add ID"));
+        }
+        print!("{list}");
+        let Some(board) = pick(&found) else {
+            return Ok("Nothing was added".to_owned());
+        };
+        name = name.or_else(|| question("Its name (Enter: after its kind): "));
+        board["id"].as_str().unwrap_or_default().to_owned()
+    };
+    let mut body = json!({});
+    if let Some(name) = name {
+        body["name"] = name.into();
+    }
+    if let Some(kind) = add.kind {
+        body["kind"] = kind.into();
+    }
+    call::add(&add.connect, &id, &body).await
+}
+
+/// What is found; waits a little for boards in the air.
+async fn look(connect: &str) -> Result<Vec<Value>, CallError> {
+    for _ in 1..LOOKS {
+        let found = call::found(connect).await?;
+        if !found.is_empty() {
+            return Ok(found);
+        }
+        sleep(LOOK).await;
+    }
+    call::found(connect).await
+}
+
+fn listed(found: &[Value]) -> String {
+    let mut text = String::new();
+    for (number, board) in (1..).zip(found) {
+        let word = |key: &str| escaped(board[key].as_str().unwrap_or_default());
+        // A `String` takes everything.
+        let _ = writeln!(
+            text,
+            "{number}. {} {}: {}",
+            word("id"),
+            word("name"),
+            word("why")
+        );
+    }
+    text
+}
+
+fn pick(found: &[Value]) -> Option<&Value> {
+    if let [only] = found {
+        let answer = question("Add it (y)? ")?;
+        return answer.eq_ignore_ascii_case("y").then_some(only);
+    }
+    let number: usize = question("Which one (its number)? ")?.parse().ok()?;
+    found.get(number.checked_sub(1)?)
+}
+
+/// Asks whoever sits there; `None` without an answer.
+fn question(words: &str) -> Option<String> {
+    print!("{words}");
+    let _ = io::stdout().flush();
+    let mut line = String::new();
+    io::stdin().lock().read_line(&mut line).ok()?;
+    Some(line.trim().to_owned()).filter(|answer| !answer.is_empty())
+}

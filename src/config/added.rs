@@ -1,0 +1,126 @@
+//! What was added from the page or by `boardbridge add`: boards in `boards.d`, and who plays at boards in `play.d`, both in the state
+//! directory. Each is a file in the form of the main file, which wins: an entry that clashes with it is left out, in words.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use toml_edit::DocumentMut;
+
+use super::{Config, reading};
+use crate::{system::regular_file::read, vocabulary::BoardName};
+
+/// The folder of boards, each in `NAME.toml` as `[boards.NAME]`.
+pub const BOARDS: &str = "boards.d";
+/// The folder of what plays at boards: each file has one `[[opponent]]` or one `[[link]]`.
+pub const PLAY: &str = "play.d";
+/// The ending of their names.
+pub const ENDING: &str = "toml";
+/// Files read of each folder: as many boards as a person would add by hand.
+pub const MAX_ADDED: usize = 256;
+/// The longest of them, in bytes: a board with every key takes some 2 KiB.
+pub const MAX_ADDED_FILE: u64 = 16 * 1024;
+
+/// Adds what is kept in this state directory. Returns what is left out: a line each, with its file and the problem.
+pub(super) fn add_to(config: &mut Config, state: &Path) -> Vec<String> {
+    let mut left_out = Vec::new();
+    for file in files(&state.join(BOARDS)) {
+        if let Err(problem) = board(config, &file) {
+            left_out.push(problem);
+        }
+    }
+    for file in files(&state.join(PLAY)) {
+        if let Err(problem) = play(config, &file) {
+            left_out.push(problem);
+        }
+    }
+    left_out
+}
+
+/// The files of a folder, in the order of their names.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let paths = entries.map(|entry| entry.path());
+    let is_one = |path: &PathBuf| path.extension().is_some_and(|ending| ending == ENDING);
+    let mut files: Vec<PathBuf> = paths.filter(is_one).collect();
+    files.sort();
+    files.truncate(MAX_ADDED);
+    files
+}
+
+/// Adds the board of this file, unless the main file has one of its name.
+fn board(config: &mut Config, file: &Path) -> Result<(), String> {
+    let name = file.file_stem().and_then(|name| name.to_str());
+    let name = name.and_then(|name| name.parse::<BoardName>().ok());
+    let name =
+        name.ok_or_else(|| told(file, "is not named after a board, such as citrine.toml"))?;
+    if config.all_boards().any(|(known, _)| *known == name) {
+        return Ok(());
+    }
+    let mut part = part(file, &["boards"])?;
+    let only = format!("has to be [boards.{name}] and nothing else");
+    match part.boards.remove(&name) {
+        Some(board) if part.boards.is_empty() => {
+            config.boards.insert(name.clone(), board);
+        }
+        _ => return Err(told(file, &only)),
+    }
+    if let Some(problem) = config.problems().into_iter().next() {
+        config.boards.remove(&name);
+        return Err(told_problem(file, problem));
+    }
+    config.added.push(name);
+    Ok(())
+}
+
+/// Adds the opponent or the link of this file.
+fn play(config: &mut Config, file: &Path) -> Result<(), String> {
+    let part = part(file, &["opponent", "link"])?;
+    let boards: Vec<&BoardName> = part
+        .opponent
+        .iter()
+        .map(|entry| &entry.board)
+        .chain(part.link.iter().flat_map(|entry| &entry.boards))
+        .collect();
+    let has = |name: &BoardName| config.all_boards().any(|(known, _)| known == name);
+    if let Some(missing) = boards.iter().find(|name| !has(name)) {
+        return Err(told(file, &format!("there is no board {missing}")));
+    }
+    let (opponents, links) = (config.opponent.len(), config.link.len());
+    config.opponent.extend(part.opponent);
+    config.link.extend(part.link);
+    if let Some(problem) = config.problems().into_iter().next() {
+        config.opponent.truncate(opponents);
+        config.link.truncate(links);
+        return Err(told_problem(file, problem));
+    }
+    Ok(())
+}
+
+/// Reads a file that may have these tables only.
+fn part(file: &Path, tables: &[&str]) -> Result<Config, String> {
+    let bytes = read(file, MAX_ADDED_FILE).map_err(|error| told(file, &error.to_string()))?;
+    let text = String::from_utf8(bytes).map_err(|_| told(file, "is not text in UTF-8"))?;
+    let part = reading::read_part(&text, &file.display().to_string());
+    let part = part.map_err(|error| {
+        let mistakes = error.to_string();
+        format!(
+            "{}: this is left out",
+            mistakes.lines().next().unwrap_or("")
+        )
+    })?;
+    let document: DocumentMut = text.parse().unwrap_or_default();
+    match document.iter().find(|(name, _)| !tables.contains(name)) {
+        None => Ok(part),
+        Some((name, _)) => Err(told(file, &format!("[{name}] belongs into the main file"))),
+    }
+}
+
+fn told(file: &Path, problem: &str) -> String {
+    format!("{}: {problem}: this is left out", file.display())
+}
+
+fn told_problem(file: &Path, (key, problem): (String, String)) -> String {
+    told(file, &format!("{key}: {problem}"))
+}

@@ -1,0 +1,196 @@
+//! The files of what was added: written whole or not at all, for the owner alone.
+
+use std::{
+    fs::{self, File},
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+};
+
+use tempfile::NamedTempFile;
+use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, Value, value};
+
+use crate::{
+    bus::desk::Play,
+    config::added::{BOARDS, ENDING, PLAY},
+    discovery::Way,
+    driver::identity::Identity,
+    system::private,
+    vocabulary::BoardName,
+};
+
+/// The ending of a board's file once it was removed: a board that comes by itself does not come again until it is added.
+const REMOVED: &str = "removed";
+
+/// The file of a board.
+pub(super) fn of_board(state: &Path, name: &BoardName) -> PathBuf {
+    state.join(BOARDS).join(format!("{name}.{ENDING}"))
+}
+
+/// The file of a board that was removed.
+pub(super) fn of_removed(state: &Path, name: &BoardName) -> PathBuf {
+    state.join(BOARDS).join(format!("{name}.{REMOVED}"))
+}
+
+/// The file of who plays at a board, or of a link.
+pub(super) fn of_play(state: &Path, id: &str) -> PathBuf {
+    state.join(PLAY).join(format!("{id}.{ENDING}"))
+}
+
+/// The links that were started, by what names them: two boards with a dot between them.
+pub(super) fn links(state: &Path) -> Vec<String> {
+    plays(state)
+        .into_iter()
+        .filter(|id| id.contains('.'))
+        .collect()
+}
+
+/// The boards at which somebody was let play.
+pub(super) fn started(state: &Path) -> Vec<BoardName> {
+    plays(state)
+        .iter()
+        .filter_map(|id| id.parse().ok())
+        .collect()
+}
+
+fn plays(state: &Path) -> Vec<String> {
+    let entries = fs::read_dir(state.join(PLAY))
+        .into_iter()
+        .flatten()
+        .flatten();
+    let id = |path: PathBuf| {
+        let is_one = path.extension().is_some_and(|ending| ending == ENDING);
+        is_one.then(|| path.file_stem()?.to_str().map(str::to_owned))?
+    };
+    let mut ids: Vec<String> = entries.filter_map(|entry| id(entry.path())).collect();
+    ids.sort();
+    ids
+}
+
+/// Whether a board that is reached this way was removed by the player.
+pub(super) fn was_removed(state: &Path, way: &Way) -> bool {
+    removed(state, way).next().is_some()
+}
+
+/// Forgets that boards which are reached this way were removed.
+pub(super) fn welcome(state: &Path, way: &Way) {
+    for file in removed(state, way).collect::<Vec<_>>() {
+        let _ = fs::remove_file(file);
+    }
+}
+
+fn removed(state: &Path, way: &Way) -> impl Iterator<Item = PathBuf> {
+    let entries = fs::read_dir(state.join(BOARDS))
+        .into_iter()
+        .flatten()
+        .flatten();
+    let way = way.clone();
+    entries.map(|entry| entry.path()).filter(move |path| {
+        let is_one = path.extension().is_some_and(|ending| ending == REMOVED);
+        let text = is_one.then(|| fs::read_to_string(path).ok()).flatten();
+        let document: Option<DocumentMut> = text.and_then(|text| text.parse().ok());
+        document.is_some_and(|document| leads_to(&document, &way))
+    })
+}
+
+/// Whether a board of this file is reached this way.
+fn leads_to(document: &DocumentMut, way: &Way) -> bool {
+    let (key, at) = way.key();
+    let boards = document.get("boards").and_then(Item::as_table_like);
+    let mut boards = boards.into_iter().flat_map(|boards| boards.iter());
+    boards.any(|(_, board)| {
+        let found = board.get(way.medium().key()).and_then(|way| way.get(key));
+        found.and_then(Item::as_str) == Some(&at)
+    })
+}
+
+/// The text of a board's file.
+pub(super) fn board(name: &BoardName, make: &Identity, way: &Way, baud: Option<u32>) -> String {
+    let (key, at) = way.key();
+    let mut reached = InlineTable::new();
+    reached.insert(key, at.into());
+    if let Some(baud) = baud {
+        reached.insert("baud", i64::from(baud).into());
+    }
+    let mut board = Table::new();
+    board.insert("kind", value(make.kind.as_str()));
+    board.insert(way.medium().key(), value(reached));
+    let mut text = "# Added from the page or by `boardbridge add`. [boards] in the main file takes precedence.\n".to_owned();
+    text.push_str(&of_boards(name, Item::Table(board)).to_string());
+    text
+}
+
+fn of_boards(name: &BoardName, board: Item) -> DocumentMut {
+    let mut boards = Table::new();
+    boards.set_implicit(true);
+    boards.insert(name.as_str(), board);
+    let mut document = DocumentMut::new();
+    document.insert("boards", Item::Table(boards));
+    document
+}
+
+/// The same board by another name. `None`: it is not the file of this board.
+pub(super) fn renamed(text: &str, from: &BoardName, to: &BoardName) -> Option<String> {
+    let mut document: DocumentMut = text.parse().ok()?;
+    let boards = document.get_mut("boards")?.as_table_like_mut()?;
+    let board = boards.remove(from.as_str())?;
+    Some(of_boards(to, board).to_string())
+}
+
+/// The text of the file of who plays at a board; `engine` is the program.
+pub(super) fn opponent(board: &BoardName, engine: Option<&str>, play: &Play) -> String {
+    let mut table = Table::new();
+    table.insert("board", value(board.as_str()));
+    if let Some(engine) = engine {
+        table.insert("engine", value(engine));
+    }
+    let mut options = InlineTable::new();
+    if let Some(elo) = play.elo {
+        options.insert("UCI_LimitStrength", true.into());
+        options.insert("UCI_Elo", i64::from(elo).into());
+    }
+    if let Some(level) = play.level {
+        options.insert("Skill Level", i64::from(level).into());
+    }
+    if !options.is_empty() {
+        table.insert("options", value(options));
+    }
+    for (key, text) in [("hand", &play.hand), ("go", &play.go)] {
+        if let Some(text) = text {
+            table.insert(key, value(text));
+        }
+    }
+    listed("opponent", table)
+}
+
+/// The text of the file of a link.
+pub(super) fn link(boards: &[BoardName; 2]) -> String {
+    let mut table = Table::new();
+    let names: Array = boards
+        .iter()
+        .map(|board| Value::from(board.as_str()))
+        .collect();
+    table.insert("boards", value(names));
+    listed("link", table)
+}
+
+fn listed(name: &str, table: Table) -> String {
+    let mut list = toml_edit::ArrayOfTables::new();
+    list.push(table);
+    let mut document = DocumentMut::new();
+    document.insert(name, Item::ArrayOfTables(list));
+    document.to_string()
+}
+
+/// Writes a file, and is sure that it is there.
+///
+/// # Errors
+/// The system's.
+pub(super) fn write(path: &Path, text: &[u8]) -> io::Result<()> {
+    let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
+    private::create_folder(folder)?;
+    let mut file = NamedTempFile::new_in(folder)?;
+    file.write_all(text)?;
+    file.as_file().sync_all()?;
+    file.persist(path)?;
+    File::open(folder)?.sync_all()
+}

@@ -1,0 +1,174 @@
+//! `/api/v1/found`, `/engines`, `/links` and what adds, renames and removes boards and starts opponents.
+
+use std::sync::Arc;
+
+use axum::{
+    Extension,
+    extract::{Path, Request, State, rejection::PathRejection},
+    http::StatusCode,
+    response::Response,
+};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{
+    House, Visitor,
+    answer::{self, Wrong},
+    boards::body,
+};
+use crate::{
+    bus::desk::{Play, Refused, Wish},
+    text::lines::printable,
+    vocabulary::{BoardName, MAX_NAME},
+};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Add {
+    name: Option<String>,
+    kind: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Rename {
+    name: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Link {
+    boards: [String; 2],
+}
+
+type Named = Result<Path<String>, PathRejection>;
+
+/// What is plugged in or in the air. It makes the daemon listen for Bluetooth, so whoever may not press buttons may not look.
+pub(super) async fn found(
+    State(house): State<Arc<House>>,
+    Extension(visitor): Extension<Visitor>,
+) -> Result<Response, Wrong> {
+    house.control.check(&visitor)?;
+    ask(&house, Wish::Found).await
+}
+
+/// The engines that are installed.
+pub(super) async fn engines(
+    State(house): State<Arc<House>>,
+    Extension(visitor): Extension<Visitor>,
+) -> Result<Response, Wrong> {
+    house.control.check(&visitor)?;
+    ask(&house, Wish::Engines).await
+}
+
+/// Uses a board that was found.
+pub(super) async fn add(
+    State(house): State<Arc<House>>,
+    Extension(visitor): Extension<Visitor>,
+    id: Named,
+    request: Request,
+) -> Result<Response, Wrong> {
+    house.control.check(&visitor)?;
+    let id = text(id)?;
+    let Add { name, kind } = body(request).await?;
+    let name = name.filter(|name| !name.is_empty());
+    let name = name.as_deref().map(board).transpose()?;
+    ask(&house, Wish::Add { id, name, kind }).await
+}
+
+/// No longer uses a board that was added.
+pub(super) async fn remove(
+    State(house): State<Arc<House>>,
+    Extension(visitor): Extension<Visitor>,
+    name: Named,
+) -> Result<Response, Wrong> {
+    house.control.check(&visitor)?;
+    ask(&house, Wish::Remove(board(&text(name)?)?)).await
+}
+
+/// Gives a board another name.
+pub(super) async fn rename(
+    State(house): State<Arc<House>>,
+    Extension(visitor): Extension<Visitor>,
+    from: Named,
+    request: Request,
+) -> Result<Response, Wrong> {
+    house.control.check(&visitor)?;
+    let from = board(&text(from)?)?;
+    let Rename { name } = body(request).await?;
+    let to = board(&name)?;
+    ask(&house, Wish::Rename { from, to }).await
+}
+
+/// Lets an engine, or two people, play at a board.
+pub(super) async fn play(
+    State(house): State<Arc<House>>,
+    Extension(visitor): Extension<Visitor>,
+    name: Named,
+    request: Request,
+) -> Result<Response, Wrong> {
+    house.control.check(&visitor)?;
+    let name = board(&text(name)?)?;
+    let play: Play = body(request).await?;
+    if play.elo.is_some() && play.level.is_some() {
+        return Err(Wrong::bad("give elo or level, not both"));
+    }
+    ask(&house, Wish::Play(name, play)).await
+}
+
+/// Ends what plays at a board.
+pub(super) async fn stop(
+    State(house): State<Arc<House>>,
+    Extension(visitor): Extension<Visitor>,
+    name: Named,
+) -> Result<Response, Wrong> {
+    house.control.check(&visitor)?;
+    ask(&house, Wish::Stop(board(&text(name)?)?)).await
+}
+
+/// Lets two boards play each other.
+pub(super) async fn link(
+    State(house): State<Arc<House>>,
+    Extension(visitor): Extension<Visitor>,
+    request: Request,
+) -> Result<Response, Wrong> {
+    house.control.check(&visitor)?;
+    let Link { boards } = body(request).await?;
+    let [first, second] = boards.each_ref().map(|name| board(name));
+    ask(&house, Wish::Link([first?, second?])).await
+}
+
+/// Ends a link.
+pub(super) async fn unlink(
+    State(house): State<Arc<House>>,
+    Extension(visitor): Extension<Visitor>,
+    id: Named,
+) -> Result<Response, Wrong> {
+    house.control.check(&visitor)?;
+    ask(&house, Wish::Unlink(text(id)?)).await
+}
+
+fn text(given: Named) -> Result<String, Wrong> {
+    match given {
+        Ok(Path(text)) => Ok(text),
+        Err(_) => Err(Wrong::bad("the name in the address is not text")),
+    }
+}
+
+fn board(name: &str) -> Result<BoardName, Wrong> {
+    let shown = printable(name.as_bytes(), MAX_NAME);
+    name.parse()
+        .map_err(|error| Wrong::bad(format!("{error} ({shown})")))
+}
+
+async fn ask(house: &House, wish: Wish) -> Result<Response, Wrong> {
+    let granted = house.bus.desk().ask(wish).await.map_err(|why| {
+        let status = match why {
+            Refused::Missing(_) => StatusCode::NOT_FOUND,
+            Refused::Bad(_) => StatusCode::BAD_REQUEST,
+            Refused::Closed | Refused::NotNow(_) | Refused::NoAnswer => StatusCode::CONFLICT,
+        };
+        Wrong::new(status, why.to_string())
+    })?;
+    Ok(answer::value(&json!(granted)))
+}

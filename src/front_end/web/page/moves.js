@@ -1,0 +1,67 @@
+// Moves as a list, and a game as PGN.
+"use strict";
+
+/** Fills a list with moves; it is drawn again only if something is new. */
+function list(into, state, now) {
+  const key = JSON.stringify([state.san, state.took, state.clocks, now]);
+  if (into.dataset.key === key) return;
+  into.dataset.key = key;
+  const black = state.start === "black" ? 1 : 0;
+  into.replaceChildren(...state.san.map((san, index) => {
+    const ply = index + black;
+    const number = state.first + Math.floor(ply / 2);
+    const item = element("li", index === now ? "now" : "");
+    const before = ply % 2 === 0 ? number + ". " : index === 0 ? number + "… " : "";
+    item.append(before + san);
+    item.classList.toggle("second", ply % 2 === 1);
+    const took = state.took[index];
+    const left = state.clocks[index];
+    const about = [took === null || took === undefined ? "" : seconds(took), left ? clock(left) : ""].filter(Boolean);
+    if (about.length) item.append(element("small", "", " " + about.join(", ")));
+    return item;
+  }));
+  const shown = into.children[now] || into.lastElementChild;
+  if (shown) into.scrollTop = shown.offsetTop - into.offsetTop - into.clientHeight + 2 * shown.offsetHeight;
+}
+
+function seconds(took) {
+  return took < 10 ? took.toFixed(1) + " s" : took < 60 ? Math.round(took) + " s" : clock(took);
+}
+
+function clock(left) {
+  const whole = Math.max(0, Math.floor(left));
+  const two = (n) => String(n).padStart(2, "0");
+  const hours = Math.floor(whole / 3600);
+  return (hours ? hours + ":" + two(Math.floor(whole / 60) % 60) : Math.floor(whole / 60)) + ":" + two(whole % 60);
+}
+
+/** Who began, and with which move, in the game of a board. */
+function begun(state) {
+  const fen = state.game.startsWith("fen ") ? state.game.split(" ").slice(1, 7) : null;
+  return { fen: fen?.join(" "), start: fen?.[1] === "b" ? "black" : "white", first: Number(fen?.[5]) || 1 };
+}
+
+/** A board's game as PGN. */
+function pgn(state) {
+  const { fen, start, first } = begun(state);
+  const black = start === "black" ? 1 : 0;
+  const tags = {
+    Event: state.pairing?.tournament || "?", Site: state.pairing?.site || "?", Date: state.at.slice(0, 10).replaceAll("-", "."), Round: "-",
+    White: state.pairing?.white?.name || "?", Black: state.pairing?.black?.name || "?", Result: state.outcome || "*",
+    ...(fen ? { SetUp: "1", FEN: fen } : {}),
+  };
+  const moves = state.san.map((san, index) => {
+    const number = first + Math.floor((index + black) / 2);
+    return (index + black) % 2 === 0 ? number + ". " + san : index === 0 ? number + "... " + san : san;
+  });
+  const quoted = (value) => value.replace(/[\\"]/g, "\\$&");
+  const head = Object.entries(tags).map(([name, value]) => `[${name} "${quoted(value)}"]\n`).join("");
+  return head + "\n" + [...moves, tags.Result].join(" ") + "\n";
+}
+
+/** Where Lichess shows these moves; it is told them by the player's click. */
+function analysis(state) {
+  const { fen } = begun(state);
+  const game = (fen ? `[SetUp "1"] [FEN "${fen}"] ` : "") + state.san.join(" ");
+  return "https://lichess.org/analysis/pgn/" + encodeURIComponent(game);
+}

@@ -1,0 +1,155 @@
+// The words of the page, by language. For a further language copy a table, translate its right side, and add its name to LANGUAGES.
+// What the daemon says in words of its own is shown as it is.
+"use strict";
+
+const LANGUAGES = { en: "English", de: "Deutsch" };
+
+const WORDS = {
+  en: {
+    "skip": "To the boards", "parts": "Parts of this page",
+    "boards": "Boards", "wall": "Wall", "games": "Games", "settings": "Settings",
+    "connecting": "connecting…", "connected": "connected", "lost": "connection lost, trying again…",
+    "no-boards": "There is no board yet: add one to the configuration.",
+    "left-out": "What the configuration names and cannot be run",
+    "other-boards": "Other boards", "enlarge": "Enlarge {board}",
+    "all-boards": "All boards", "tiles": "All boards: arrows go from one to another, Enter enlarges", "close": "Close",
+    "white": "White", "black": "Black", "both": "White: {white}. Black: {black}.",
+    "piece.p": "pawn", "piece.n": "knight", "piece.b": "bishop", "piece.r": "rook", "piece.q": "queen", "piece.k": "king",
+    "castles-short": "castles short", "castles-long": "castles long", "takes": " takes ", "check": ", check", "checkmate": ", checkmate",
+    "goes": "{piece} {from} to {to}", "captures": "{piece} {from} takes {to}", "promoted": "{move}, {piece}",
+    "link.up": "connected", "link.asking": "connecting…", "link.unheard": "not heard yet", "link.silent": "does not answer",
+    "link.stranger": "another kind of board", "link.down": "not connected", "battery": "battery {percent} %",
+    "position": "Position on {board}, {color} to move.", "position-after": "Position on {board} after {move}, {color} to move.",
+    "make-it": "Make this move on the board.", "shown": "Make it, if you have not.", "shown-yours": "Make it, then it is your turn.",
+    "take-back-it": "Take back {move}", "on-board": "on the board",
+    "instead": "{made} instead of {move}", "correct": "Please correct it on the board.",
+    "not-here": "{made} cannot be played here", "put-back": "Please put it back.",
+    "misplaced": "Pieces are misplaced", "see-list": "Red squares and arrows show where they belong.",
+    "white-piece": "the white {piece}", "black-piece": "the black {piece}", "any-piece": "the piece",
+    "carry": "move {piece} from {from} to {to}", "put": "put {piece} on {to}", "take-off": "take {piece} off {from}",
+    "new-game-do": "New game: put the pieces on their starting squares", "then-ready": "Then press Board ready, or just move.",
+    "to-move": "{color} to move", "your-move": "Your move", "on-the-board": "Make the move on the board.",
+    "over": "The game is over", "wait": "Wait for the opponent's move", "free": "Free", "start": "Start a game in your chess program.",
+    "moves-of": "Moves on {board}", "put-right": "What to put right", "chat": "Chat", "menu": "More for {board}", "turn": "Turn the board round",
+    "opponent.draw": "The opponent offers a draw", "opponent.take-back": "The opponent asks to take back",
+    "with": "With {names}", "and": " and ", "waiting": "; waiting: {names}",
+    "ready": "Board ready", "new-game": "New game", "again": "Again", "draw": "Offer a draw", "draw-accept": "Accept the draw",
+    "take-back": "Take back", "take-back-accept": "Let them take back", "decline": "Decline", "resign": "Resign", "abort": "Abort the game",
+    "berserk": "Berserk: half the time", "promote": "Promote to a {piece}", "release": "Release the board", "give": "Give the board to {name}",
+    "press-again": "{words}: press again", "done": "Done: {what}",
+    "won.white": "White won", "won.black": "Black won", "won.you": "You won", "lost.you": "You lost", "drawn": "Draw", "no-result": "Game over",
+    "end.checkmate": "by checkmate", "end.stalemate": "by stalemate", "end.insufficient-material": "too few pieces left to win",
+    "end.repetition": "the position was repeated", "end.fifty-moves": "by the 50-move rule", "end.variant": "by a rule of the variant",
+    "end.resignation": "by resignation", "end.agreement": "by agreement", "end.time": "time ran out", "end.abandoned": "a player left",
+    "end.aborted": "the game was aborted", "end.no-start": "the first move was not made", "end.cheat": "the server ended it", "end.unknown": "",
+    "pgn": "Save PGN", "lichess": "Lichess analysis",
+    "again-program": "For another game, start it in your chess program.",
+    "said-new-game": "new game", "said-took-back": "{move} taken back",
+    "replay": "Replay", "replay-of": "Replay {game}", "download": "Download {file}", "older": "Older games", "no-games": "No game has been kept yet.",
+    "count": "{count} moves", "to-start": "to the start", "one-back": "one move back", "one-on": "one move on", "to-end": "to the end",
+    "keys": "Keys: ← → one move, Home and End.", "moves-replayed": "Moves of the replayed game",
+    "replay-start": "Position at the start.", "replay-after": "Position after {move}.", "last-move": "last move {from} to {to}",
+    "language": "Language", "speech": "Speak the moves", "sounds": "Sounds", "about": "About this BoardBridge",
+    "elsewhere": "These are set in the configuration of BoardBridge.",
+    "version": "Version", "control": "Who may press buttons", "control.local": "this machine only",
+    "control.allowed": "all that may connect", "control.nobody": "no one", "kept": "Games are kept in", "not-kept": "not kept",
+    "site": "Site", "player": "Player", "not-set": "not set", "board": "Board {board}",
+  },
+  de: {
+    "skip": "Zu den Brettern", "parts": "Teile dieser Seite",
+    "boards": "Bretter", "wall": "Saal", "games": "Partien", "settings": "Einstellungen",
+    "connecting": "verbinde …", "connected": "verbunden", "lost": "Verbindung verloren, neuer Versuch …",
+    "no-boards": "Es gibt noch kein Brett: Tragen Sie eines in die Konfiguration ein.",
+    "left-out": "Was in der Konfiguration steht und nicht laufen kann",
+    "other-boards": "Andere Bretter", "enlarge": "{board} groß zeigen",
+    "all-boards": "Alle Bretter", "tiles": "Alle Bretter: Pfeiltasten wechseln, Eingabe vergrößert", "close": "Schließen",
+    "white": "Weiß", "black": "Schwarz", "both": "Weiß: {white}. Schwarz: {black}.",
+    "piece.p": "Bauer", "piece.n": "Springer", "piece.b": "Läufer", "piece.r": "Turm", "piece.q": "Dame", "piece.k": "König",
+    "castles-short": "kurze Rochade", "castles-long": "lange Rochade", "takes": " schlägt ", "check": ", Schach", "checkmate": ", matt",
+    "goes": "{piece} {from} nach {to}", "captures": "{piece} {from} schlägt {to}", "promoted": "{move}, {piece}",
+    "link.up": "verbunden", "link.asking": "verbinde …", "link.unheard": "noch nichts gehört", "link.silent": "antwortet nicht",
+    "link.stranger": "ein anderes Brett", "link.down": "nicht verbunden", "battery": "Akku {percent} %",
+    "position": "Stellung auf {board}, {color} am Zug.", "position-after": "Stellung auf {board} nach {move}, {color} am Zug.",
+    "make-it": "Machen Sie diesen Zug auf dem Brett.", "shown": "Machen Sie ihn, falls noch nicht geschehen.", "shown-yours": "Machen Sie ihn, dann sind Sie dran.",
+    "take-back-it": "{move} zurücknehmen", "on-board": "auf dem Brett",
+    "instead": "{made} statt {move}", "correct": "Bitte auf dem Brett berichtigen.",
+    "not-here": "{made} ist hier nicht möglich", "put-back": "Bitte zurückstellen.",
+    "misplaced": "Figuren stehen falsch", "see-list": "Rote Felder und Pfeile zeigen, wohin sie gehören.",
+    "white-piece": "{piece} (weiß)", "black-piece": "{piece} (schwarz)", "any-piece": "Figur",
+    "carry": "{piece} von {from} nach {to}", "put": "{piece} auf {to} stellen", "take-off": "{piece} von {from} wegnehmen",
+    "new-game-do": "Neue Partie: Figuren in die Grundstellung", "then-ready": "Dann „Brett bereit“ drücken oder einfach ziehen.",
+    "to-move": "{color} am Zug", "your-move": "Sie sind am Zug", "on-the-board": "Ziehen Sie auf dem Brett.",
+    "over": "Die Partie ist zu Ende", "wait": "Der Gegner ist am Zug", "free": "Frei", "start": "Beginnen Sie eine Partie in Ihrem Schachprogramm.",
+    "moves-of": "Züge auf {board}", "put-right": "Was zu berichtigen ist", "chat": "Chat", "menu": "Mehr zu {board}", "turn": "Brett drehen",
+    "opponent.draw": "Der Gegner bietet Remis an", "opponent.take-back": "Der Gegner möchte zurücknehmen",
+    "with": "Mit {names}", "and": " und ", "waiting": "; es warten: {names}",
+    "ready": "Brett bereit", "new-game": "Neue Partie", "again": "Noch einmal", "draw": "Remis anbieten", "draw-accept": "Remis annehmen",
+    "take-back": "Zug zurücknehmen", "take-back-accept": "Zurücknehmen erlauben", "decline": "Ablehnen", "resign": "Aufgeben", "abort": "Partie abbrechen",
+    "berserk": "Berserk: halbe Bedenkzeit", "promote": "Umwandeln: {piece}", "release": "Brett freigeben", "give": "Brett an {name} geben",
+    "press-again": "{words}: noch einmal drücken", "done": "Erledigt: {what}",
+    "won.white": "Weiß gewinnt", "won.black": "Schwarz gewinnt", "won.you": "Gewonnen", "lost.you": "Verloren", "drawn": "Remis", "no-result": "Partie zu Ende",
+    "end.checkmate": "durch Matt", "end.stalemate": "durch Patt", "end.insufficient-material": "zu wenig Figuren zum Gewinnen",
+    "end.repetition": "durch Stellungswiederholung", "end.fifty-moves": "durch die 50-Züge-Regel", "end.variant": "nach einer Regel der Variante",
+    "end.resignation": "durch Aufgabe", "end.agreement": "durch Vereinbarung", "end.time": "durch Zeitüberschreitung", "end.abandoned": "ein Spieler ist gegangen",
+    "end.aborted": "die Partie wurde abgebrochen", "end.no-start": "der erste Zug blieb aus", "end.cheat": "vom Server beendet", "end.unknown": "",
+    "pgn": "PGN speichern", "lichess": "Lichess-Analyse",
+    "again-program": "Die nächste Partie beginnt in Ihrem Schachprogramm.",
+    "said-new-game": "neue Partie", "said-took-back": "{move} zurückgenommen",
+    "replay": "Nachspielen", "replay-of": "{game} nachspielen", "download": "{file} herunterladen", "older": "Ältere Partien", "no-games": "Noch keine Partie ist gespeichert.",
+    "count": "{count} Züge", "to-start": "zum Anfang", "one-back": "einen Zug zurück", "one-on": "einen Zug weiter", "to-end": "zum Ende",
+    "keys": "Tasten: ← → ein Zug, Pos1 und Ende.", "moves-replayed": "Züge der nachgespielten Partie",
+    "replay-start": "Stellung am Anfang.", "replay-after": "Stellung nach {move}.", "last-move": "letzter Zug {from} nach {to}",
+    "language": "Sprache", "speech": "Züge vorlesen", "sounds": "Töne", "about": "Über dieses BoardBridge",
+    "elsewhere": "Dies steht in der Konfiguration von BoardBridge.",
+    "version": "Version", "control": "Wer Knöpfe drücken darf", "control.local": "nur dieser Rechner",
+    "control.allowed": "alle, die sich verbinden dürfen", "control.nobody": "niemand", "kept": "Partien liegen in", "not-kept": "nicht gespeichert",
+    "site": "Ort", "player": "Spieler", "not-set": "nicht gesetzt", "board": "Brett {board}",
+  },
+};
+
+/** The chosen language, or the first of the browser's that is here. */
+const LANGUAGE = [localStorage.getItem("language"), ...navigator.languages].map((tag) => tag?.slice(0, 2)).find((tag) => tag in WORDS) || "en";
+
+/** The words for a key, with its {values}. */
+function t(key, values = {}) {
+  const words = WORDS[LANGUAGE][key] ?? WORDS.en[key] ?? key;
+  return words.replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "");
+}
+
+/** Puts the words into what stands in the page: data-t is a text, data-label a label. */
+function translate(root) {
+  for (const found of root.querySelectorAll("[data-t]")) found.textContent = t(found.dataset.t);
+  for (const found of root.querySelectorAll("[data-label]")) found.setAttribute("aria-label", t(found.dataset.label));
+  for (const found of root.querySelectorAll("template")) translate(found.content);
+}
+
+// ---- moves in words
+
+const pieceName = (letter) => t("piece." + letter.toLowerCase());
+
+/** A move in SAN: "knight takes f3, check". */
+function spoken(san) {
+  const end = san.endsWith("#") ? t("checkmate") : san.endsWith("+") ? t("check") : "";
+  if (san.startsWith("O-O-O")) return t("castles-long") + end;
+  if (san.startsWith("O-O")) return t("castles-short") + end;
+  const isPiece = san[0] >= "A" && san[0] <= "Z";
+  const rest = (isPiece ? san.slice(1) : san).replace(/[+#]/g, "").replace("x", t("takes")).trimStart();
+  const promoted = rest.replace(/=([QRBN])/, (_, role) => ", " + pieceName(role));
+  return (isPiece ? pieceName(san[0]) + " " : "") + promoted + end;
+}
+
+/** A move by its squares, in this position or just made in it: "knight b1 to c3". Nonsense stays as it is. */
+function moveInWords(uci, fen, last) {
+  const [from, to] = [uci.slice(0, 2), uci.slice(2, 4)];
+  const found = pieces(fen);
+  const made = !found.has(from) && last?.uci === uci;
+  const sign = found.get(made ? to : from);
+  if (!sign) return uci;
+  if (sign.toLowerCase() === "k" && Math.abs(from.charCodeAt(0) - to.charCodeAt(0)) > 1) {
+    return t(from < to ? "castles-short" : "castles-long");
+  }
+  const takes = made ? last.san.includes("x") : found.has(to) || (sign.toLowerCase() === "p" && from[0] !== to[0]);
+  // After a promotion the piece on the square is the new one.
+  const move = t(takes ? "captures" : "goes", { piece: pieceName(made && uci[4] ? "p" : sign), from, to });
+  return uci[4] ? t("promoted", { move, piece: pieceName(uci[4]) }) : move;
+}

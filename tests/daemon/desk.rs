@@ -1,0 +1,491 @@
+//! Boards come by themselves, and a player adds them and starts games without editing a file.
+
+use std::{
+    fs,
+    net::SocketAddr,
+    os::unix::fs::{PermissionsExt, symlink},
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use boardbridge::{
+    cli::call,
+    config::Config,
+    daemon::{self, Inherited},
+    transport::hid::Roots,
+};
+use serde_json::{Value, json};
+use simulators::run::Kind;
+use tempfile::TempDir;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    task::JoinHandle,
+    time::{sleep, timeout},
+};
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use crate::support::{Gui, Hand, PATIENCE, ports::unused_address};
+
+/// A daemon with a state directory, on a machine whose `/dev` and `/sys` are folders of the test.
+struct Machine {
+    folder: TempDir,
+    web: SocketAddr,
+    uci: SocketAddr,
+    daemon: JoinHandle<()>,
+    stop: DropGuard,
+}
+
+/// How often the API is asked: there is nothing else to wait for that a page has, too.
+const LOOK: Duration = Duration::from_millis(50);
+
+impl Machine {
+    async fn start(more: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join("dev/serial/by-id")).unwrap();
+        fs::create_dir_all(folder.path().join("sys")).unwrap();
+        fs::write(folder.path().join("more"), more).unwrap();
+        Self::again(folder).await
+    }
+
+    /// Starts on what is in this folder.
+    async fn again(folder: TempDir) -> Self {
+        let (web, uci) = (unused_address(), unused_address());
+        let file = folder.path().join("bb.toml");
+        let state = folder.path().join("state");
+        let more = fs::read_to_string(folder.path().join("more")).unwrap();
+        let text = format!(
+            "[uci]\nlisten = \"{uci}\"\n[status]\nlisten = \"127.0.0.1:0\"\n[web]\nlisten = \"{web}\"\n\
+             [livechess]\nlisten = \"127.0.0.1:0\"\n[state]\ndirectory = {state:?}\n{more}"
+        );
+        fs::write(&file, text).unwrap();
+        let roots = Roots {
+            sys: folder.path().join("sys"),
+            dev: folder.path().join("dev"),
+        };
+        let config = Config::load(&file).unwrap();
+        let stop = CancellationToken::new();
+        let stopped = stop.clone();
+        let stopped = async move {
+            stopped.cancelled().await;
+            Ok(())
+        };
+        let daemon = tokio::spawn(async move {
+            let served = daemon::serve(&file, config, Inherited::default(), roots, stopped);
+            served.await.unwrap();
+        });
+        let machine = Self {
+            folder,
+            web,
+            uci,
+            daemon,
+            stop: stop.drop_guard(),
+        };
+        machine
+            .until("the API answers", async |m| {
+                m.boards().await.is_some().then_some(())
+            })
+            .await;
+        machine
+    }
+
+    /// Ends it, and starts it again.
+    async fn restarts(self) -> Self {
+        drop(self.stop);
+        self.daemon.await.unwrap();
+        Self::again(self.folder).await
+    }
+
+    fn dev(&self, name: &str) -> PathBuf {
+        self.folder.path().join("dev").join(name)
+    }
+
+    fn kept(&self, name: &str) -> PathBuf {
+        self.folder.path().join("state").join(name)
+    }
+
+    /// Plugs a simulated board in at this port, with a lasting name.
+    fn plugs(&self, kind: Kind, port: &str, by_id: &str) -> Hand {
+        let hand = Hand::new(kind, self.dev(port), false);
+        symlink(
+            Path::new("../..").join(port),
+            self.dev("serial/by-id").join(by_id),
+        )
+        .unwrap();
+        hand
+    }
+
+    fn pulls(&self, port: &str, by_id: &str) {
+        fs::remove_file(self.dev("serial/by-id").join(by_id)).unwrap();
+        let _ = fs::remove_file(self.dev(port));
+    }
+
+    async fn asks(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
+        let Ok(mut stream) = TcpStream::connect(self.web).await else {
+            return (0, Value::Null);
+        };
+        let body = if body.is_null() {
+            String::new()
+        } else {
+            body.to_string()
+        };
+        let request = format!(
+            "{method} /api/v1/{path} HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\
+             Connection: close\r\n\r\n{body}",
+            self.web,
+            body.len()
+        );
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut text = String::new();
+        timeout(PATIENCE, stream.read_to_string(&mut text))
+            .await
+            .unwrap()
+            .unwrap();
+        let status = text.split_whitespace().nth(1).unwrap().parse().unwrap();
+        let (_, body) = text.split_once("\r\n\r\n").unwrap();
+        // A list is sent in chunks.
+        let json: String = body
+            .lines()
+            .filter(|line| line.starts_with(['{', '[', ',', ']']))
+            .collect();
+        (status, serde_json::from_str(&json).unwrap_or_default())
+    }
+
+    async fn boards(&self) -> Option<Vec<Value>> {
+        let (status, boards) = self.asks("GET", "boards", &Value::Null).await;
+        (status == 200).then(|| boards.as_array().cloned().unwrap_or_default())
+    }
+
+    async fn found(&self) -> Vec<Value> {
+        call::found(&self.web.to_string()).await.unwrap()
+    }
+
+    async fn until<T>(&self, what: &str, stands: impl AsyncFn(&Self) -> Option<T>) -> T {
+        let stood = async {
+            loop {
+                if let Some(found) = stands(self).await {
+                    return found;
+                }
+                sleep(LOOK).await;
+            }
+        };
+        let stood = timeout(PATIENCE, stood).await;
+        stood.unwrap_or_else(|_| panic!("it never was so that {what}"))
+    }
+
+    /// Waits until this board is connected.
+    async fn has(&self, name: &str) -> Value {
+        let has = async |m: &Self| {
+            let boards = m.boards().await?;
+            boards
+                .into_iter()
+                .find(|board| board["board"] == name && board["link"] == "up")
+        };
+        self.until(&format!("{name} is connected"), has).await
+    }
+}
+
+const BY_ID: &str = "usb-Novag_Citrine_0042-if00-port0";
+
+#[tokio::test]
+async fn a_board_with_a_name_of_its_own_is_plugged_in_and_plays_and_is_the_same_in_another_socket()
+{
+    let machine = Machine::start("").await;
+    assert_eq!(machine.boards().await.unwrap(), Vec::<Value>::new());
+    let hand = machine.plugs(Kind::NovagCitrine, "ttyUSB0", BY_ID);
+    machine.has("citrine").await;
+    let file = machine.kept("boards.d/citrine.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    assert!(
+        text.contains("[boards.citrine]") && text.contains(BY_ID),
+        "{text}"
+    );
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o077, 0);
+    // The first move, which nobody had to configure.
+    let mut gui = Gui::connect(machine.uci).await;
+    gui.says("uci").await;
+    gui.hears("uciok").await;
+    gui.says("position startpos\ngo movetime 1000").await;
+    gui.hears_of("to move").await;
+    hand.answers(&mut gui, "e2e4").await;
+    // Another name by the kernel.
+    machine.pulls("ttyUSB0", BY_ID);
+    drop(hand);
+    let is_away = async |m: &Machine| {
+        let boards = m.boards().await?;
+        (boards[0]["link"] != "up").then_some(())
+    };
+    machine.until("it is away", is_away).await;
+    let _hand = machine.plugs(Kind::NovagCitrine, "ttyUSB7", BY_ID);
+    let board = machine.has("citrine").await;
+    assert!(board["game"].as_str().unwrap().ends_with("e2e4"), "{board}");
+    assert_eq!(machine.boards().await.unwrap().len(), 1);
+    // And after a restart.
+    let machine = machine.restarts().await;
+    machine.has("citrine").await;
+}
+
+#[tokio::test]
+async fn a_board_that_was_removed_stays_away_until_it_is_added_and_may_have_another_name() {
+    let machine = Machine::start("").await;
+    let _hand = machine.plugs(Kind::NovagCitrine, "ttyUSB0", BY_ID);
+    machine.has("citrine").await;
+    let web = machine.web.to_string();
+    let is = |name: &str| name.parse().unwrap();
+    call::rename(&web, &is("citrine"), &is("table-3"))
+        .await
+        .unwrap();
+    machine.has("table-3").await;
+    assert!(!machine.kept("boards.d/citrine.toml").exists());
+    call::remove(&web, &is("table-3")).await.unwrap();
+    assert_eq!(machine.boards().await.unwrap(), Vec::<Value>::new());
+    // Neither another plug nor a restart brings it back.
+    fs::write(machine.dev("ttyACM9"), "").unwrap();
+    let machine = machine.restarts().await;
+    let found = machine.found().await;
+    let own = found
+        .iter()
+        .find(|found| found["kinds"] == json!(["novag-citrine"]))
+        .unwrap();
+    assert_eq!(machine.boards().await.unwrap(), Vec::<Value>::new());
+    let id = own["id"].as_str().unwrap();
+    call::add(&machine.web.to_string(), id, &json!({"name": "mine"}))
+        .await
+        .unwrap();
+    machine.has("mine").await;
+    assert!(
+        call::add(&machine.web.to_string(), id, &json!({}))
+            .await
+            .is_err()
+    );
+}
+
+#[tokio::test]
+async fn a_general_adapter_is_asked_only_when_somebody_adds_it() {
+    let machine = Machine::start("").await;
+    let by_id = "usb-FTDI_FT232R_USB_UART_A5-if00-port0";
+    let mut hand = machine.plugs(Kind::NovagCitrine, "ttyUSB0", by_id);
+    let found = async |m: &Machine| m.found().await.first().cloned();
+    let found = machine.until("it is found", found).await;
+    assert!(found["kinds"].as_array().unwrap().len() > 2, "{found}");
+    assert_eq!(machine.boards().await.unwrap(), Vec::<Value>::new());
+    assert_eq!(hand.seen(), Vec::<String>::new(), "nothing was sent to it");
+    let id = found["id"].as_str().unwrap();
+    let (status, refused) = machine
+        .asks(
+            "POST",
+            &format!("found/{id}/add"),
+            &json!({"kind": "miko-neo"}),
+        )
+        .await;
+    assert_eq!(status, 400, "{refused}");
+    let (status, added) = machine
+        .asks("POST", &format!("found/{id}/add"), &json!({}))
+        .await;
+    assert_eq!(
+        (status, &added["board"]),
+        (200, &json!("citrine")),
+        "{added}"
+    );
+    machine.has("citrine").await;
+}
+
+#[tokio::test]
+async fn nothing_is_taken_where_the_configuration_does_not_want_it() {
+    for (more, finds) in [
+        ("[discovery]\nserial = \"ask\"\nbluetooth = \"off\"\n", 1),
+        ("[discovery]\nserial = \"off\"\nbluetooth = \"off\"\n", 0),
+    ] {
+        let machine = Machine::start(more).await;
+        let _hand = machine.plugs(Kind::NovagCitrine, "ttyUSB0", BY_ID);
+        let machine = machine.restarts().await;
+        assert_eq!(machine.found().await.len(), finds, "{more}");
+        assert_eq!(machine.boards().await.unwrap(), Vec::<Value>::new());
+    }
+}
+
+#[tokio::test]
+async fn the_main_file_wins_and_a_file_with_mistakes_is_left_out_in_words() {
+    let main =
+        "[boards.citrine]\nkind = \"novag-citrine\"\nserial = { port = \"/dev/no-such-port\" }\n";
+    let machine = Machine::start(main).await;
+    let folder = machine.kept("boards.d");
+    fs::create_dir_all(&folder).unwrap();
+    for (name, text) in [
+        (
+            "citrine.toml",
+            "[boards.citrine]\nkind = \"swpp\"\ntcp = { address = \"127.0.0.1:1\" }\n",
+        ),
+        (
+            "good.toml",
+            "[boards.good]\nkind = \"swpp\"\ntcp = { address = \"127.0.0.1:1\" }\n",
+        ),
+        (
+            "same.toml",
+            "[boards.same]\nkind = \"swpp\"\ntcp = { address = \"127.0.0.1:1\" }\n",
+        ),
+        ("broken.toml", "[boards.broken\n"),
+        (
+            "other.toml",
+            "[boards.another]\nkind = \"swpp\"\ntcp = { address = \"127.0.0.1:3\" }\n",
+        ),
+        ("two words.toml", "[boards.x]\n"),
+        (
+            "more.toml",
+            "[uci]\nlisten = \"0.0.0.0:1\"\n[boards.more]\nkind = \"swpp\"\ntcp = { address = \"127.0.0.1:4\" }\n",
+        ),
+        ("notes.txt", "not ours"),
+    ] {
+        fs::write(folder.join(name), text).unwrap();
+    }
+    fs::write(folder.join("latin.toml"), b"# caf\xe9\n").unwrap();
+    fs::write(folder.join("long.toml"), "#".repeat(100_000)).unwrap();
+    let config = Config::load(&machine.folder.path().join("bb.toml")).unwrap();
+    let names: Vec<&str> = config.boards.keys().map(|name| name.as_str()).collect();
+    assert_eq!(names, ["citrine", "good"]);
+    assert_eq!(
+        config.boards["citrine"
+            .parse::<boardbridge::vocabulary::BoardName>()
+            .as_ref()
+            .unwrap()]
+        .make
+        .kind
+        .as_str(),
+        "novag-citrine"
+    );
+    let left_out = config.left_out.join("\n");
+    for words in [
+        "same.toml: boards.same.tcp.address: 127.0.0.1:1 is already good's",
+        "broken.toml:1:",
+        "other.toml: has to be [boards.other] and nothing else",
+        "two words.toml: is not named after a board",
+        "more.toml: [uci] belongs into the main file",
+        "latin.toml: is not text in UTF-8",
+        "long.toml: this is longer than",
+    ] {
+        assert!(left_out.contains(words), "{words}\n{left_out}");
+    }
+    assert_eq!(config.left_out.len(), 7, "{left_out}");
+    // What the main file says is not changed from the page.
+    let machine = machine.restarts().await;
+    for (method, path, body) in [
+        ("DELETE", "boards/citrine", Value::Null),
+        (
+            "POST",
+            "boards/citrine/rename",
+            json!({"name": "other-name"}),
+        ),
+    ] {
+        let (status, refused) = machine.asks(method, path, &body).await;
+        assert_eq!(status, 409, "{refused}");
+        assert!(
+            refused["error"].as_str().unwrap().contains("bb.toml"),
+            "{refused}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn two_people_and_two_boards_play_by_a_press_and_go_on_after_a_restart() {
+    let boards = "[boards.one]\nkind = \"swpp\"\ntcp = { address = \"127.0.0.1:1\" }\n\
+                  [boards.two]\nkind = \"swpp\"\ntcp = { address = \"127.0.0.1:2\" }\n";
+    let machine = Machine::start(boards).await;
+    let (status, answer) = machine
+        .asks("POST", "boards/one/opponent", &json!({}))
+        .await;
+    assert_eq!(status, 200, "{answer}");
+    let standing = async |m: &Machine| m.asks("GET", "settings", &Value::Null).await.1;
+    assert_eq!(standing(&machine).await["started"], json!(["one"]));
+    // A board has one opponent.
+    let link = json!({"boards": ["one", "two"]});
+    let (status, refused) = machine.asks("POST", "links", &link).await;
+    assert_eq!(status, 409, "{refused}");
+    let machine = machine.restarts().await;
+    assert_eq!(standing(&machine).await["started"], json!(["one"]));
+    assert_eq!(
+        machine
+            .asks("DELETE", "boards/one/opponent", &Value::Null)
+            .await
+            .0,
+        200
+    );
+    assert_eq!(
+        machine
+            .asks("DELETE", "boards/one/opponent", &Value::Null)
+            .await
+            .0,
+        404
+    );
+    assert_eq!(machine.asks("POST", "links", &link).await.0, 200);
+    assert_eq!(standing(&machine).await["linked"], json!(["one.two"]));
+    assert_eq!(
+        machine
+            .asks("DELETE", "links/..%2Fone", &Value::Null)
+            .await
+            .0,
+        404
+    );
+    assert_eq!(
+        machine
+            .asks("DELETE", "links/one.two", &Value::Null)
+            .await
+            .0,
+        200
+    );
+    // No page starts just any program.
+    let evil = json!({"engine": "/bin/sh"});
+    let (status, refused) = machine.asks("POST", "boards/one/opponent", &evil).await;
+    assert_eq!(status, 404, "{refused}");
+    let both = json!({"elo": 1500, "level": 3});
+    assert_eq!(
+        machine.asks("POST", "boards/one/opponent", &both).await.0,
+        400
+    );
+    let wrong = json!({"hand": "both"});
+    assert_eq!(
+        machine.asks("POST", "boards/one/opponent", &wrong).await.0,
+        409
+    );
+    assert_eq!(standing(&machine).await["started"], json!([]));
+    assert_eq!(
+        machine
+            .asks("POST", "boards/nine/opponent", &json!({}))
+            .await
+            .0,
+        404
+    );
+}
+
+#[tokio::test]
+async fn what_devices_call_themselves_is_shown_and_never_obeyed() {
+    let machine = Machine::start("").await;
+    let names = [
+        "usb-\u{1b}[31m\"]\n[uci]_x-if00",
+        "usb-Citrine\u{202e}-if00",
+    ];
+    for (number, name) in names.iter().enumerate() {
+        fs::write(machine.dev(&format!("ttyUSB{number}")), "").unwrap();
+        symlink(
+            format!("../../ttyUSB{number}"),
+            machine.dev("serial/by-id").join(name),
+        )
+        .unwrap();
+    }
+    // The one that says that it is a Citrine is taken for one, and its file is read again as it was written.
+    let taken = async |m: &Machine| {
+        let boards = m.boards().await?;
+        boards
+            .iter()
+            .any(|board| board["board"] == "citrine")
+            .then_some(())
+    };
+    machine.until("it is taken", taken).await;
+    let config = Config::load(&machine.folder.path().join("bb.toml")).unwrap();
+    assert_eq!(config.left_out, Vec::<String>::new());
+    let found = machine.found().await;
+    let text = found[0].to_string();
+    assert!(
+        !text.contains('\u{1b}') && !text.contains("\\u001b"),
+        "{text}"
+    );
+}
