@@ -99,7 +99,7 @@ def both(here: str, there: str) -> None:
     for dark in [True, False]:
         phone = Page(there, PHONE, dark)
         until("the question for the code", lambda: shown(phone, "#pair"))
-        assert not shown(phone, "nav") and not shown(phone, "#boards") and not phone.text("#all")
+        assert not shown(phone, "nav") and not shown(phone, "#boards") and not phone.text("#all").strip()
         assert "secret" not in phone.driver.page_source
         phone.accessible(f"how to pair, {'dark' if dark else 'light'}")
         fits(phone)

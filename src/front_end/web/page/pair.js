@@ -48,22 +48,23 @@ function field(form, id, words, attributes) {
 
 function askForCode(known) {
   isStranger = true;
+  document.documentElement.lang = LANGUAGE;
+  translate(document);
   for (const part of document.querySelectorAll("nav, .skip, main > *")) part.hidden = true;
-  write($("line"), "not paired yet");
+  write($("line"), t("pair-line"));
   const part = element("section");
   part.id = "pair";
   part.setAttribute("aria-labelledby", "pair-title");
-  const title = element("h2", "", "Pair this phone with BoardBridge");
+  const title = element("h2", "", t("pair"));
   title.id = "pair-title";
-  const how = element("p", "", "On BoardBridge's computer run ");
-  how.append(element("code", "", "boardbridge pair"), ", or press “Pair a phone” in Settings on its page. Enter the six digits here.");
+  const how = element("p", "", t("pair-how"));
   const form = element("form");
-  const code = field(form, "pair-code", "Code", {
+  const code = field(form, "pair-code", t("pair-code"), {
     inputMode: "numeric", autocomplete: "one-time-code", maxLength: 7, required: true, value: known,
   });
   const model = /iPhone|iPad|Android|Windows|Mac|Linux/.exec(navigator.userAgent)?.[0] || "phone";
-  const name = field(form, "pair-name", "Name of this phone", { maxLength: 40, required: true, value: model, autocomplete: "off" });
-  const button = element("button", "", "Pair");
+  const name = field(form, "pair-name", t("pair-name"), { maxLength: 40, required: true, value: model, autocomplete: "off" });
+  const button = element("button", "", t("pair-button"));
   const said = element("p", "notice");
   said.setAttribute("role", "alert");
   form.append(button, said);
@@ -74,7 +75,7 @@ function askForCode(known) {
       await ask("pair", { code: code.value, name: name.value });
       location.replace("/");
     } catch (error) {
-      said.textContent = capital(error.message);
+      quote(said, capital(error.message), true);
       code.select();
     }
     button.disabled = false;
@@ -103,13 +104,13 @@ async function showPhones() {
     phones.part = element("div");
     phones.part.id = "phones";
     phones.list = element("ul");
-    phones.list.setAttribute("aria-label", "Paired phones");
+    phones.list.setAttribute("aria-label", t("phones"));
     phones.shown = element("div");
     phones.shown.setAttribute("role", "status");
-    phones.part.append(element("h3", "", "Paired phones"), phones.list);
+    phones.part.append(element("h3", "", t("phones")), phones.list);
     if (may.may_pair) {
       const bar = element("p", "bar");
-      const button = element("button", "", "Pair a phone");
+      const button = element("button", "", t("phone-pair"));
       button.type = "button";
       button.id = "pair-show";
       button.addEventListener("click", showCode);
@@ -128,15 +129,15 @@ async function showPhones() {
 
 function phone({ id, name, since, you }) {
   const item = element("li");
-  const words = name + (you ? " (this one)" : "");
-  item.append(element("span", "name", words), element("span", "about", "since " + new Date(since).toLocaleDateString()));
+  const words = you ? t("phone-this", { name }) : name;
+  item.append(element("span", "name", words), element("span", "about", t("phone-since", { day: new Date(since).toLocaleDateString(LANGUAGE) })));
   const button = element("button");
   button.type = "button";
   const beSure = (sure) => {
-    const again = sure ? ": press again" : "";
+    const again = (said) => sure ? t("press-again", { words: said }) : said;
     button.classList.toggle("sure", sure);
-    button.textContent = "Remove" + again;
-    button.setAttribute("aria-label", "Remove " + words + again);
+    button.textContent = again(t("phone-remove"));
+    button.setAttribute("aria-label", again(t("phone-remove-named", { name: words })));
   };
   beSure(false);
   button.addEventListener("click", async () => {
@@ -148,9 +149,9 @@ function phone({ id, name, since, you }) {
     try {
       await remove(id);
       if (you) location.replace("/");
-      phones.shown.textContent = name + " is removed.";
+      quote(phones.shown, t("phone-removed", { name }));
     } catch (error) {
-      phones.shown.textContent = capital(error.message);
+      quote(phones.shown, capital(error.message), true);
     }
     showPhones();
   });
@@ -164,11 +165,8 @@ async function showCode() {
     const before = (await ask("pairs")).map(({ id }) => id);
     const shown = await ask("pair/code", {});
     const code = element("p", "code", shown.code.slice(0, 3) + " " + shown.code.slice(3));
-    const how = element("p", "", "On the phone open ");
-    const [first, second] = shown.addresses;
-    if (first) how.append(element("strong", "", first));
-    if (second) how.append(" or ", element("strong", "", second));
-    how.append(", or scan the picture, and enter this code. It is for one phone, for two minutes.");
+    const how = element("p", "", t("code-how", { addresses: shown.addresses.join(t("or")) }));
+    phones.shown.lang = LANGUAGE;
     phones.shown.replaceChildren(how, code);
     if (shown.qr) phones.shown.append(picture(shown.qr));
     const end = Date.now() + shown.seconds * 1000;
@@ -177,21 +175,22 @@ async function showCode() {
       const added = paired?.find(({ id }) => !before.includes(id));
       if (!added && Date.now() < end) return;
       clearInterval(phones.timer);
-      phones.shown.textContent = added ? added.name + " is paired." : "The time of the code is over.";
+      quote(phones.shown, added ? t("phone-paired", { name: added.name }) : t("code-over"));
     }, LOOK_MS);
   } catch (error) {
-    phones.shown.textContent = capital(error.message);
+    quote(phones.shown, capital(error.message), true);
   }
 }
 
 /** A QR code, with the light frame that readers need. */
 function picture({ size, path }) {
-  const svg = drawn("svg", { class: "qr", viewBox: `-4 -4 ${size + 8} ${size + 8}`, role: "img", "aria-label": "QR code with the address and the code" });
+  const svg = drawn("svg", { class: "qr", viewBox: `-4 -4 ${size + 8} ${size + 8}`, role: "img", "aria-label": t("code-picture") });
   drawn("path", { d: path }, svg);
   return svg;
 }
 
 window.addEventListener("hashchange", () => {
-  if (location.hash === "#settings" && !isStranger) showPhones();
+  if (isStranger) location.reload();
+  else if (location.hash === "#settings") showPhones();
 });
 enter();

@@ -61,6 +61,12 @@ const WORDS = {
     "version": "Version", "control": "Who may press buttons", "control.local": "this machine only", "control.paired": "this machine and paired phones",
     "control.allowed": "all that may connect", "control.nobody": "no one", "kept": "Games are kept in", "not-kept": "not kept",
     "site": "Site", "player": "Player", "not-set": "not set", "board": "Board {board}",
+    "pair": "Pair this phone with BoardBridge", "pair-line": "not paired yet", "pair-button": "Pair", "pair-code": "Code", "pair-name": "Name of this phone",
+    "pair-how": "On BoardBridge's computer run “boardbridge pair”, or press “Pair a phone” in Settings on its page. Enter the six digits here.",
+    "phones": "Paired phones", "phone-pair": "Pair a phone", "phone-this": "{name} (this one)", "phone-since": "since {day}",
+    "phone-remove": "Remove", "phone-remove-named": "Remove {name}", "phone-removed": "{name} is removed.", "phone-paired": "{name} is paired.",
+    "code-how": "On the phone open {addresses}, or scan the picture, and enter this code. It is for one phone, for two minutes.", "or": " or ",
+    "code-over": "The time of the code is over.", "code-picture": "QR code with the address and the code",
   },
   de: {
     "skip": "Zu den Brettern", "parts": "Teile dieser Seite",
@@ -118,6 +124,12 @@ const WORDS = {
     "version": "Version", "control": "Wer Knöpfe drücken darf", "control.local": "nur dieser Rechner", "control.paired": "dieser Rechner und gekoppelte Handys",
     "control.allowed": "alle, die sich verbinden dürfen", "control.nobody": "niemand", "kept": "Partien liegen in", "not-kept": "nicht gespeichert",
     "site": "Ort", "player": "Spieler", "not-set": "nicht gesetzt", "board": "Brett {board}",
+    "pair": "Dieses Telefon mit BoardBridge koppeln", "pair-line": "noch nicht gekoppelt", "pair-button": "Koppeln", "pair-code": "Code", "pair-name": "Name dieses Telefons",
+    "pair-how": "Auf dem Rechner von BoardBridge „boardbridge pair“ ausführen oder dort auf der Seite unter Einstellungen „Telefon koppeln“ drücken. Die sechs Ziffern hier eingeben.",
+    "phones": "Gekoppelte Telefone", "phone-pair": "Telefon koppeln", "phone-this": "{name} (dieses)", "phone-since": "seit {day}",
+    "phone-remove": "Entfernen", "phone-remove-named": "{name} entfernen", "phone-removed": "{name} ist entfernt.", "phone-paired": "{name} ist gekoppelt.",
+    "code-how": "Auf dem Telefon {addresses} öffnen oder das Bild scannen und diesen Code eingeben. Er gilt für ein Telefon, zwei Minuten lang.", "or": " oder ",
+    "code-over": "Die Zeit des Codes ist um.", "code-picture": "QR-Code mit der Adresse und dem Code",
   },
 };
 
