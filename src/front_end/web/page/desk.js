@@ -7,6 +7,8 @@ const FOUND_MS = 3000;
 const ELOS = [1350, 1500, 1700, 1900, 2100, 2400, 2700];
 /** Times for a move, in seconds. */
 const SECONDS = [1, 3, 10, 30];
+/** Clocks on Lichess: minutes, and seconds for each move. */
+const TIMES = ["10+5", "15+10", "30+0", "30+20"];
 
 const desk = { timer: null, engines: [], found: "", shown: "" };
 
@@ -87,6 +89,8 @@ function boardItem(name) {
   item.append(element("h4", "", name));
   const plays = element("p", "fields");
   if (settings.started.includes(name)) {
+    const holders = boards.get(name)?.state?.holders || [];
+    if (holders.length) plays.append(t("with", { names: holders.join(t("and")) }));
     plays.append(deskButton(t("stop"), () => ask(`boards/${name}/opponent`, null, "DELETE")));
   } else {
     const others = [...boards.keys()].filter((other) => other !== name);
@@ -131,6 +135,25 @@ function linkItem(id) {
   return item;
 }
 
+/** What can be asked of Lichess, for a player who is logged in. */
+function showLichess() {
+  const [wayLabel, way] = choice(t("play"), [["seek", t("anybody")], ["challenge", t("somebody")], ["computer", t("computer")]]);
+  const [userLabel, user] = nameField(t("their-name"), "");
+  const [levelLabel, level] = choice(t("level"), [1, 2, 3, 4, 5, 6, 7, 8].map((one) => [one, one]));
+  const [timeLabel, time] = choice(t("time"), TIMES.map((one) => [one, one]));
+  const [colorLabel, color] = choice(t("you-play"), [["random", t("either")], ["white", t("white")], ["black", t("black")]]);
+  const fit = () => {
+    userLabel.hidden = way.value !== "challenge";
+    levelLabel.hidden = way.value !== "computer";
+  };
+  way.addEventListener("change", fit);
+  fit();
+  const more = { seek: () => ({ rated: false }), challenge: () => ({ user: user.value, rated: false }), computer: () => ({ level: Number(level.value) }) };
+  const asks = () => ask("lichess/" + way.value, { time: time.value, color: color.value, ...more[way.value]() });
+  const buttons = [deskButton(t("play"), asks), deskButton(t("withdraw"), () => ask("lichess/withdraw", {}))];
+  $("on-lichess").replaceChildren(wayLabel, userLabel, levelLabel, timeLabel, colorLabel, ...buttons);
+}
+
 /** Shows what has changed: a list that is the same keeps what was typed. */
 async function showDesk() {
   clearTimeout(desk.timer);
@@ -138,22 +161,28 @@ async function showDesk() {
   desk.timer = setTimeout(showDesk, FOUND_MS);
   try {
     await showSettings();
-    if (settings.may_control) {
-      if (!desk.engines.length) desk.engines = await ask("engines");
-      const found = await ask("found");
-      const text = JSON.stringify(found);
-      if (desk.found !== text) $("found").replaceChildren(...found.map(foundItem));
-      desk.found = text;
-      $("none-found").hidden = found.length > 0;
-    }
-    const { added, started, linked } = settings;
-    const text = JSON.stringify([added, started, linked, [...boards.keys()]]);
-    if (desk.shown !== text) $("at-boards").replaceChildren(...[...boards.keys()].map(boardItem), ...linked.map(linkItem));
-    desk.shown = text;
     quote($("desk-why"), settings.may_control ? "" : capital(settings.why_not || ""), true);
+    if (settings.may_control) await look();
   } catch (error) {
     quote($("desk-why"), capital(error.message), true);
   }
+  const { added, started, linked, lichess } = settings;
+  const text = JSON.stringify([added, started, linked, lichess, desk.engines, [...boards.keys()]]);
+  if (desk.shown === text) return;
+  desk.shown = text;
+  $("at-boards").replaceChildren(...[...boards.keys()].map(boardItem), ...linked.map(linkItem));
+  $("on-lichess").hidden = !lichess;
+  if (lichess) showLichess();
+}
+
+/** What is installed, and what is plugged in. */
+async function look() {
+  if (!desk.engines.length) desk.engines = await ask("engines");
+  const found = await ask("found");
+  $("none-found").hidden = found.length > 0;
+  const text = JSON.stringify(found);
+  if (desk.found !== text) $("found").replaceChildren(...found.map(foundItem));
+  desk.found = text;
 }
 
 $("copy").addEventListener("click", async () => {

@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+"""The first game of somebody who edits no file and opens no terminal, in a real browser.
+
+A daemon that knows no board; a simulated Citrine is plugged in (a pseudo-terminal under a watched name in /dev, so root is needed); the
+page is opened, *Play* is pressed, the hand moves, and the engine answers. Then the daemon is killed and starts again, and the board
+is plugged in under another name: the same board, the same game.
+
+    BOARDBRIDGE=target/release/boardbridge tests/page/first_game.py
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from selenium.webdriver.common.by import By
+
+from run import BOARDBRIDGE, PHONE, Page, Program, free_port, until
+
+CONFIG = """
+[uci]
+listen = "127.0.0.1:0"
+[status]
+listen = "127.0.0.1:0"
+[livechess]
+listen = "off"
+[web]
+listen = "127.0.0.1:{web}"
+[state]
+directory = "{folder}/state"
+[games]
+directory = "{folder}/games"
+[discovery]
+bluetooth = "off"
+"""
+BY_ID = Path("/dev/serial/by-id")
+NAME = BY_ID / "usb-Novag_Citrine_of_a_test-if00"
+ENGINE = shutil.which("stockfish") or shutil.which("stockfish", path="/usr/games")
+# How long the first move may take after the plug, as was promised.
+FIRST_MOVE_S = 60.0
+
+
+class Board:
+    """A simulated Citrine at a port of /dev, with a hand that does what it is told."""
+
+    def __init__(self) -> None:
+        command = [BOARDBRIDGE, "simulate", "novag-citrine", "--hand-delay", "0s"]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+        assert self.process.stdin and self.process.stdout
+        self.orders, self.seen = self.process.stdin, self.process.stdout
+
+    def is_plugged(self) -> str:
+        """Waits until it is, and returns its pseudo-terminal."""
+        for line in self.seen:
+            if line.startswith("plugged "):
+                return line.split()[1]
+        raise AssertionError("the simulated board has ended")
+
+    def does(self, order: str) -> None:
+        self.orders.write(order + "\n")
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+
+@contextmanager
+def plugged(pty: str, port: str) -> Iterator[None]:
+    """As udev does it: the port, then its lasting name."""
+    path = Path("/dev") / port
+    made = [folder for folder in [BY_ID.parent, BY_ID] if not folder.exists()]
+    BY_ID.mkdir(parents=True, exist_ok=True)
+    path.symlink_to(pty)
+    NAME.symlink_to(path)
+    try:
+        yield
+    finally:
+        NAME.unlink()
+        path.unlink()
+        for folder in reversed(made):
+            folder.rmdir()
+
+
+def main() -> None:
+    if os.geteuid() != 0 or ENGINE is None:
+        print("not tried: it takes root, and Stockfish")
+        return
+    web = free_port()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "bb.toml").write_text(CONFIG.format(web=web, folder=folder))
+        daemon = Program([BOARDBRIDGE, "run", "--config", str(folder / "bb.toml")], folder / "log")
+        board = Board()
+        try:
+            plays(daemon, board, web)
+        except BaseException:
+            print((folder / "log").read_text()[-5000:])
+            raise
+        finally:
+            board.close()
+            daemon.kill()
+
+
+def opened(web: int) -> Page:
+    def answers() -> Page | None:
+        try:
+            return Page(f"http://127.0.0.1:{web}/", PHONE)
+        except Exception:  # noqa: BLE001 - chromedriver has many for a port that is closed
+            return None
+
+    return until("the page", answers)
+
+
+def is_asked(page: Page) -> bool:
+    """Whether it is the hand's turn, perhaps after a move that is shown."""
+    return "Your move" in page.text("#board-citrine .do") or "your turn" in page.text("#board-citrine .sub")
+
+
+def plays(daemon: Program, board: Board, web: int) -> None:
+    page = opened(web)
+    until("the page says that there is no board", lambda: page.one("#none").is_displayed())
+    page.accessible("no board yet")
+    with plugged(board.is_plugged(), "ttyUSB96"):
+        begun = time.monotonic()
+        until("the board comes by itself", lambda: "Make a move" in page.text("#board-citrine .sub"))
+        page.one("nav a[href='#desk']").click()
+        play = "#at-boards li button"
+        until("Play can be pressed", lambda: page.driver.find_elements(By.CSS_SELECTOR, play))
+        page.accessible("play")
+        page.one(play).click()
+        until("Stop is there", lambda: page.text(play) == "Stop")
+        page.one("nav a[href='#boards']").click()
+        until("the engine waits", lambda: "Your move" in page.text("#board-citrine .do"))
+        board.does("e2e4")
+        until("the engine has answered", lambda: page.moves("citrine") >= 2)
+        took = time.monotonic() - begun
+        print(f"  from the plug to the engine's first move: {took:.1f} s")
+        assert took < FIRST_MOVE_S, took
+        daemon.kill()
+        daemon.start()
+        until("it goes on after a kill", lambda: page.text("#line") == "connected" and page.moves("citrine") >= 2)
+        until("the engine waits again", lambda: is_asked(page))
+    board.does("unplug")
+    until("it is away", lambda: "not connected" in page.text("#board-citrine .link").lower())
+    board.does("plug")
+    with plugged(board.is_plugged(), "ttyUSB95"):
+        until("the same board at another name", lambda: is_asked(page))
+        assert len(page.driver.find_elements(By.CSS_SELECTOR, "#all article")) == 1
+        assert page.moves("citrine") >= 2, "the same game"
+        page.one("nav a[href='#desk']").click()
+        until("Stop is there", lambda: page.text("#at-boards li button") == "Stop")
+        page.one("#at-boards li button").click()
+        until("Play is there again", lambda: page.text("#at-boards li button") == "Play")
+    page.close(may_lose=True)
+
+
+if __name__ == "__main__":
+    main()
