@@ -107,15 +107,56 @@ stockfish_ends() {
   sed -e '$d' -i $config
   systemctl reload boardbridge || fail 'reload with the usual memory'
 }
+# A board is plugged in, Play is pressed, the hand moves: Stockfish answers, and nothing was edited.
+ask() {
+  bash -c 'exec 3<> /dev/tcp/127.0.0.1/9660
+    printf "%s /api/v1/%s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %s\r\nConnection: close\r\n\r\n%s" \
+      "$1" "$2" "${#3}" "$3" >&3
+    cat <&3' ask "$@"
+}
+shows() {
+  for _ in $(seq 120); do
+    timeout 2 boardbridge watch 2> /dev/null | grep -q "$1" && return
+  done
+  fail "it does not show: $1"
+}
+first_game() {
+  mkfifo orders
+  exec 7<> orders
+  boardbridge simulate novag-citrine --link /dev/ttyUSB9 --hand-delay 0s < orders > seen 2>&1 &
+  simulated=$!
+  for _ in $(seq 60); do [ -e /dev/ttyUSB9 ] && break; sleep 1; done
+  # As the package's udev rules do it for a real port.
+  chmod 666 "$(readlink -f /dev/ttyUSB9)"
+  mkdir -p /dev/serial/by-id
+  begun=$(date +%s)
+  ln -s ../../ttyUSB9 /dev/serial/by-id/usb-Novag_Citrine_1-if00
+  shows '^citrine  *up'
+  ask POST boards/citrine/opponent '{"engine": "stockfish", "elo": 1500, "hand": "white", "go": "movetime 300"}' | grep -q ' 200 ' || fail 'Play'
+  shows 'White to move'
+  echo e2e4 >&7
+  shows 'last move 1…'
+  say "from the plug to the engine's first move: $(($(date +%s) - begun)) s"
+  [ $(($(date +%s) - begun)) -lt 60 ] || fail 'the first move took too long'
+  cmp $config packaged.toml || fail 'the configuration was edited'
+  restarts
+  shows 'last move 1…'
+  boardbridge remove citrine > /dev/ttyS0 || fail 'remove'
+  kill "$simulated"
+  exec 7>&-
+  rm -r /dev/ttyUSB9 /dev/serial
+}
 config=/etc/boardbridge/boardbridge.toml
 cd /vm
 if [ ! -e installed ]; then
   apt-get install -y --no-install-recommends ./boardbridge.deb > apt.log 2>&1 || { cat apt.log > /dev/ttyS0; fail 'apt install'; }
   touch installed
   active 'after the installation'
-  journalctl --no-pager -b -u boardbridge | grep -q 'no board is configured: add' || fail 'it does not say what to do'
+  journalctl --no-pager -b -u boardbridge | grep -q 'no board is there yet: plug it in' || fail 'it does not say what to do'
   systemctl is-enabled --quiet boardbridge-gadget && fail 'the gadget is enabled'
   getent group bluetooth > /dev/null && { systemctl show -p SupplementaryGroups boardbridge | grep -q bluetooth || fail 'no group bluetooth'; }
+  cp $config packaged.toml
+  first_game
   # The board, and that programs on other machines may come: the line under [uci].
   sed -i -e 's|^listen = "127.0.0.1:9670"|listen = "0.0.0.0:9670"|' $config
   printf '[boards.citrine]\nkind = "novag-citrine"\nserial = { port = "/dev/ttyS1" }\n' >> $config

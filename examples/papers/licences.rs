@@ -68,7 +68,7 @@ pub fn text(target: &str) -> Result<String, Box<dyn Error>> {
 }
 
 /// The packages that are linked in on this target: what only builds them is left out, as are macros.
-fn linked(target: &str) -> Result<Vec<Package>, Box<dyn Error>> {
+pub fn linked(target: &str) -> Result<Vec<Package>, Box<dyn Error>> {
     let metadata = MetadataCommand::new()
         .features(CargoOpt::SomeFeatures(Vec::new()))
         .other_options(["--locked", "--filter-platform", target].map(str::to_owned))

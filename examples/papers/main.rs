@@ -1,10 +1,11 @@
 //! Writes what the packages have beside the program: `cargo run --example papers -- DIRECTORY TARGET`.
 //!
-//! Man pages and completions come from the command line's definition, the licences from what the target links in, README and
-//! docs from the sources.
+//! Man pages and completions come from the command line's definition, the licences and the list of components from what the target
+//! links in, README and docs from the sources.
 
 mod documents;
 mod licences;
+mod sbom;
 
 use std::{
     env,
@@ -45,6 +46,10 @@ fn write(directory: &Path, target: &str) -> Result<(), Box<dyn Error>> {
         generate_to(shell, &mut Cli::command(), PROGRAM, &completions)?;
     }
     fs::write(directory.join("licences"), licences::text(target)?)?;
+    fs::write(
+        directory.join("sbom.json"),
+        format!("{:#}\n", sbom::json(target)?),
+    )?;
     documents::write(Path::new("."), &directory.join("doc"))?;
     Ok(())
 }

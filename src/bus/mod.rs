@@ -232,6 +232,15 @@ impl Bus {
         shown.cloned().collect()
     }
 
+    /// The names of every board, in no more memory than they take.
+    pub fn names(&self) -> Vec<BoardName> {
+        let boards = self.boards.borrow();
+        let shown = boards.iter().filter(|board| self.shown.has(&board.name));
+        let mut names = Vec::with_capacity(boards.len());
+        names.extend(shown.map(|board| board.name.clone()));
+        names
+    }
+
     /// One board.
     pub fn board(&self, name: &str) -> Option<BoardHandle> {
         let boards = self.boards.borrow();

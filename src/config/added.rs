@@ -38,13 +38,14 @@ pub(super) fn add_to(config: &mut Config, state: &Path) -> Vec<String> {
     left_out
 }
 
-/// The files of a folder, in the order of their names.
+/// The files of a folder, in the order in which they came: what is plugged in later is later in lists, too.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let paths = entries.map(|entry| entry.path());
     let is_one = |path: &PathBuf| path.extension().is_some_and(|ending| ending == ENDING);
     let mut files: Vec<PathBuf> = paths.filter(is_one).collect();
-    files.sort();
+    let came = |file: &PathBuf| fs::metadata(file).and_then(|found| found.modified()).ok();
+    files.sort_by_cached_key(|file| (came(file), file.clone()));
     files.truncate(MAX_ADDED);
     files
 }

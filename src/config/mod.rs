@@ -67,7 +67,7 @@ pub struct Config {
     pub games: GamesConfig,
     /// Every board, by name.
     pub boards: BTreeMap<BoardName, BoardConfig>,
-    /// Their names in the order of the file; those of the environment are not in it.
+    /// Their names in the order of the file, then those that were added; those of the environment are not in it.
     pub order: Vec<String>,
     /// Whether the table of boards is written, if only an empty one.
     pub says_boards: bool,
@@ -149,7 +149,7 @@ impl Config {
         reading::read(text, origin, |_| Vec::new())
     }
 
-    /// The boards' names in the order of the file, then those of the environment.
+    /// The boards' names in the order of the file and of their adding, then those of the environment.
     pub fn names(&self) -> Vec<BoardName> {
         let mut names: Vec<BoardName> = self.all_boards().map(|(name, _)| name.clone()).collect();
         let place = |name: &BoardName| self.order.iter().position(|known| known == name.as_str());

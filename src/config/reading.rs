@@ -114,6 +114,8 @@ fn parse<A: FnOnce(&mut Config) -> Vec<String>>(
     let left_out = left_out.into_iter().map(|mistake| mistake.text);
     config.left_out = left_out.chain(added).collect();
     config.order = document.names("boards");
+    let added = config.added.iter().map(ToString::to_string);
+    config.order.extend(added);
     Ok(config)
 }
 

@@ -31,6 +31,11 @@ const WAL: &str = "-wal";
 /// The latest commits are moved into the database when they take this many bytes: often enough that the file stays
 /// small, seldom enough that an SD card is not worn.
 const MAX_WAL: u64 = 1024 * 1024;
+/// In a hall they may take so many bytes for each value, eight pages: moving them writes every page that has changed, whether once or
+/// often, and holds up the moves that are made meanwhile.
+const WAL_EACH: u64 = 32 * 1024;
+/// And so many in all: what is read at a start after a kill, in a second from an SD card.
+const MOST_WAL: u64 = 64 * 1024 * 1024;
 /// Bytes that the log and the database each hold in reserve, so that values can be saved on a full disk: room for the longest
 /// log and one commit of a few values.
 const ROOM: u64 = 2 * MAX_WAL;
@@ -240,7 +245,13 @@ impl Database {
 
     /// Whether the log is long enough to be moved into the database.
     fn is_long(&self) -> bool {
-        self.logged.load(Ordering::Relaxed) * PAGE > MAX_WAL
+        self.logged.load(Ordering::Relaxed) * PAGE > self.max_log()
+    }
+
+    /// Bytes that the log may take. Beyond the reserve a full disk fails the write that makes it longer; then it is moved.
+    fn max_log(&self) -> u64 {
+        let values = u64::try_from(self.kept.len()).unwrap_or(u64::MAX);
+        MAX_WAL.max(values.saturating_mul(WAL_EACH)).min(MOST_WAL)
     }
 
     /// The work after a write: makes deleted files again, reserves room in new ones, and moves the log into the database if it
@@ -255,7 +266,10 @@ impl Database {
         }
         self.hold_room();
         let many = self.is_long();
+        let length = 2 * self.max_log();
         if let Some(connection) = self.connection.as_ref().filter(|_| many && may_sync()) {
+            // The file keeps its length, which takes fewer syncs than to grow again.
+            connection.execute_batch(&format!("PRAGMA journal_size_limit = {length}"))?;
             move_log(connection)?;
             self.logged.store(0, Ordering::Relaxed);
         }

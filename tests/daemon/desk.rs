@@ -343,6 +343,23 @@ async fn the_main_file_wins_and_a_file_with_mistakes_is_left_out_in_words() {
     let config = Config::load(&machine.folder.path().join("bb.toml")).unwrap();
     let names: Vec<&str> = config.boards.keys().map(|name| name.as_str()).collect();
     assert_eq!(names, ["citrine", "good"]);
+    // What comes later is later in lists, so that games on Lichess do not move to it.
+    fs::write(
+        folder.join("a-new-one.toml"),
+        "[boards.a-new-one]\nkind = \"swpp\"\ntcp = { address = \"127.0.0.1:9\" }\n",
+    )
+    .unwrap();
+    let then = std::time::SystemTime::now() + Duration::from_secs(5);
+    fs::File::options()
+        .write(true)
+        .open(folder.join("a-new-one.toml"))
+        .unwrap()
+        .set_modified(then)
+        .unwrap();
+    let with_more = Config::load(&machine.folder.path().join("bb.toml")).unwrap();
+    let names: Vec<String> = with_more.names().iter().map(ToString::to_string).collect();
+    assert_eq!(names, ["citrine", "good", "a-new-one"]);
+    fs::remove_file(folder.join("a-new-one.toml")).unwrap();
     assert_eq!(
         config.boards["citrine"
             .parse::<boardbridge::vocabulary::BoardName>()

@@ -80,7 +80,7 @@ pub(super) async fn client(
         warn!(%error, "a dead connection will be noticed late");
     }
     let changes = bus.changes();
-    let names = names(&bus);
+    let names = bus.names();
     let only = names.len() == 1;
     let label = ClientName::Program(peer);
     let session = GuiConversation::new(id, label.clone(), names);
@@ -218,7 +218,7 @@ impl Connection {
         if gone.is_some() {
             self.feed = None;
         }
-        self.session.set_boards(names(&self.bus), gone.is_some());
+        self.session.set_boards(self.bus.names(), gone.is_some());
     }
 
     /// Closes a connection that speaks another protocol, as long as it has sent no line of UCI.
@@ -340,11 +340,6 @@ impl Connection {
         let _ = timeout(CLOSE_WAIT, last).await;
         why.to_owned()
     }
-}
-
-/// The boards that a GUI can choose.
-fn names(bus: &Bus) -> Vec<BoardName> {
-    bus.boards().into_iter().map(|board| board.name).collect()
 }
 
 /// The time as the session takes it.

@@ -12,12 +12,12 @@ async function showLogin() {
   } catch {
     // The line at the top says that the connection is lost.
   }
-  const name = account && (account.user || "the account");
   const problem = account && account.problem ? ": " + account.problem : "";
-  write(login.state, account ? `${account.user || "An account on Lichess"} plays on ${account.board}${problem}` : "No one is logged in.");
+  const user = account?.user || t("an-account");
+  quote(login.state, account ? t("plays-on", { user, board: account.board }) + problem : t("nobody-in"), Boolean(problem));
   const buttons = [];
-  if (!account || account.problem) buttons.push(loginButton("Log in to Lichess", logIn));
-  if (account) buttons.push(loginButton(`Log out (${name})`, async () => (await ask("lichess/logout", {})).done));
+  if (!account || account.problem) buttons.push(loginButton(t("log-in"), logIn));
+  if (account) buttons.push(loginButton(t("log-out", { user }), async () => (await ask("lichess/logout", {})).done));
   login.bar.replaceChildren(...buttons);
   for (const button of [...buttons, login.finish]) {
     button.disabled = !settings.may_control;
@@ -46,22 +46,22 @@ function loginButton(text, does) {
 /** Goes to Lichess, which sends the browser back. */
 async function logIn() {
   location.href = (await ask("lichess/login", {})).url;
-  return "Lichess is being opened…";
+  return t("opening");
 }
 
 function pasteLogin() {
   const more = element("details");
-  const label = element("label", "", "Copy the address of the page that could not be opened: ");
+  const label = element("label", "", t("paste") + " ");
   const address = element("input");
   address.type = "text";
   address.autocomplete = "off";
   label.append(address);
-  login.finish = loginButton("Finish", async () => {
+  login.finish = loginButton(t("finish"), async () => {
     const { done } = await ask("lichess/login", { address: address.value.trim() });
     address.value = "";
     return done;
   });
-  more.append(element("summary", "", "The page did not come back?"), label, login.finish);
+  more.append(element("summary", "", t("not-back")), label, login.finish);
   return more;
 }
 
