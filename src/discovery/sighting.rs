@@ -19,12 +19,16 @@ use crate::{
     },
 };
 
+/// Ports that are looked at: more than a machine has sockets, with hubs.
+pub const MAX_PORTS: usize = 256;
+
 /// How a board is reached, by what stays the same when it is plugged in elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Way {
     /// A serial port, by its lasting name if it has one.
     Serial(PathBuf),
-    /// A HID device, by its serial number or its socket.
+    /// A HID device, by its serial number, or by its socket if another has the same; empty if it is the only one and has none: then it
+    /// is the same board at any socket.
     Hid(String),
     /// By Bluetooth LE, at this address.
     Ble(String),
@@ -105,7 +109,8 @@ pub fn make_on_air(name: &str, device: &Seen) -> Option<(&'static Identity, bool
 /// the machine itself says nothing.
 pub fn at_cables(roots: &Roots) -> Vec<Sighting> {
     let ports = serial_ports(&roots.dev, &roots.sys);
-    let mut found: Vec<Sighting> = ports.iter().filter_map(at_port).collect();
+    let ports = ports.iter().take(MAX_PORTS);
+    let mut found: Vec<Sighting> = ports.filter_map(at_port).collect();
     let devices = devices(roots);
     for make in MAKES {
         let Some(of) = make.hid() else {
@@ -114,6 +119,8 @@ pub fn at_cables(roots: &Roots) -> Vec<Sighting> {
         let mut boards = devices.clone();
         boards.retain(|device| device.is_board(&of));
         for (board, id) in boards.iter().zip(ids(&boards)) {
+            let is_nameless = boards.len() == 1 && board.serial.is_empty();
+            let id = if is_nameless { "" } else { id };
             found.push(Sighting {
                 way: Way::Hid(id.to_owned()),
                 makes: vec![make],

@@ -25,7 +25,10 @@ use tokio::{
 };
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::support::{Gui, Hand, PATIENCE, ports::unused_address};
+use crate::{
+    scan::plugged,
+    support::{Gui, Hand, PATIENCE, ports::unused_address},
+};
 
 /// A daemon with a state directory, on a machine whose `/dev` and `/sys` are folders of the test.
 struct Machine {
@@ -505,4 +508,24 @@ async fn what_devices_call_themselves_is_shown_and_never_obeyed() {
         !text.contains('\u{1b}') && !text.contains("\\u001b"),
         "{text}"
     );
+}
+
+#[tokio::test]
+async fn the_only_board_on_usb_is_the_same_at_every_socket_though_it_has_no_number() {
+    let machine = Machine::start("").await;
+    let sys = machine.folder.path().join("sys");
+    plugged(&sys, &[(0, "", "usb-0000:00:14.0-1")]);
+    fs::write(machine.dev("hidraw1"), "").unwrap();
+    let names = async |m: &Machine| {
+        let boards = m.boards().await?;
+        let names = boards.iter().map(|board| board["board"].clone());
+        Some(names.collect::<Vec<_>>()).filter(|names| !names.is_empty())
+    };
+    assert_eq!(machine.until("it is there", names).await, ["chessnut"]);
+    let text = fs::read_to_string(machine.kept("boards.d/chessnut.toml")).unwrap();
+    assert!(text.contains("hid = {}"), "{text}");
+    plugged(&sys, &[(0, "", "usb-0000:00:14.0-2")]);
+    let machine = machine.restarts().await;
+    assert_eq!(names(&machine).await.unwrap(), ["chessnut"]);
+    assert_eq!(machine.found().await, Vec::<Value>::new());
 }

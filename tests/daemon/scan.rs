@@ -57,7 +57,7 @@ async fn scanned(dev: &Path, probe: bool) -> String {
 }
 
 /// A folder like `/sys`, with the interfaces of boards on USB: a number, a serial number and a socket each.
-fn plugged(sys: &Path, boards: &[(u32, &str, &str)]) {
+pub fn plugged(sys: &Path, boards: &[(u32, &str, &str)]) {
     let vendor: &[u8] = &[0x06, 0x00, 0xff, 0x09, 0x01, 0xa1, 0x01, 0xc0];
     let keyboard: &[u8] = &[0x05, 0x01, 0x09, 0x06, 0xa1, 0x01, 0xc0];
     for (number, serial, socket) in boards {

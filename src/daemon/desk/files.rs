@@ -98,8 +98,9 @@ fn leads_to(document: &DocumentMut, way: &Way) -> bool {
     let boards = document.get("boards").and_then(Item::as_table_like);
     let mut boards = boards.into_iter().flat_map(|boards| boards.iter());
     boards.any(|(_, board)| {
-        let found = board.get(way.medium().key()).and_then(|way| way.get(key));
-        found.and_then(Item::as_str) == Some(&at)
+        let way = board.get(way.medium().key());
+        let found = way.map(|way| way.get(key).and_then(Item::as_str).unwrap_or_default());
+        found == Some(&at)
     })
 }
 
@@ -107,7 +108,9 @@ fn leads_to(document: &DocumentMut, way: &Way) -> bool {
 pub(super) fn board(name: &BoardName, make: &Identity, way: &Way, baud: Option<u32>) -> String {
     let (key, at) = way.key();
     let mut reached = InlineTable::new();
-    reached.insert(key, at.into());
+    if !at.is_empty() {
+        reached.insert(key, at.into());
+    }
     if let Some(baud) = baud {
         reached.insert("baud", i64::from(baud).into());
     }

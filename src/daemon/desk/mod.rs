@@ -20,7 +20,7 @@ use self::air::Air;
 use super::Daemon;
 use crate::{
     bus::desk::{Clerk, Found, Granted, Play, Refused, Standing, Wish, Wished},
-    config::Config,
+    config::{Config, added::MAX_ADDED},
     discovery::{
         Sighting, Way, at_cables,
         plugging::Plugging,
@@ -429,6 +429,12 @@ impl Desk {
             Some(name) => name,
             None => self.free_name(make)?,
         };
+        if self.config.added.len() >= MAX_ADDED {
+            return Err(Refused::NotNow(format!(
+                "{MAX_ADDED} boards were added already: name the others in {}",
+                self.file.display()
+            )));
+        }
         let state = self.state()?;
         let text = files::board(&name, make, &sighting.way, baud);
         let change = written(files::of_board(state, &name), &text)?;
