@@ -26,6 +26,8 @@ from selenium.webdriver.common.keys import Keys
 
 # Seconds from one move of a hand to its next.
 PACE = 1.0
+# A hand that is late on a busy machine makes up for it, but moves no sooner than this after the program has said that it waits.
+LEAST = 0.1
 # What the page was told and what it drew of each board, noted before its own script runs.
 NOTED = """
 window.noted = { told: {}, pictures: 0 };
@@ -89,7 +91,7 @@ class Table:
             if self.ply < len(self.moves):
                 writer.write(f"position startpos moves {' '.join(self.moves[: self.ply])}\ngo\n".encode())
             due += PACE
-            await asyncio.sleep(max(0.0, due - time.monotonic()))
+            await asyncio.sleep(max(LEAST, due - time.monotonic()))
 
 
 class Hall(threading.Thread):
