@@ -158,7 +158,7 @@ if [ ! -e installed ]; then
   cp $config packaged.toml
   first_game
   # The board, and that programs on other machines may come: the line under [uci].
-  sed -i -e 's|^listen = "127.0.0.1:9670"|listen = "0.0.0.0:9670"|' $config
+  sed -i -e 's|^# listen = "127.0.0.1:9670"|listen = "0.0.0.0:9670"|' $config
   printf '[boards.citrine]\nkind = "novag-citrine"\nserial = { port = "/dev/ttyS1" }\n' >> $config
   boardbridge check > /dev/ttyS0 || fail 'the configuration'
   systemctl restart boardbridge || fail restart

@@ -51,6 +51,19 @@ pub enum Wish {
     Link([BoardName; 2]),
     /// End what links two boards.
     Unlink(String),
+    /// Which chess programs may connect.
+    Admit(Programs),
+}
+
+/// Which chess programs may connect.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Programs {
+    /// Those on this machine.
+    #[default]
+    Here,
+    /// Those of the network, too.
+    Network,
 }
 
 /// Who plays at a board.
@@ -122,6 +135,10 @@ pub struct Standing {
     pub started: Vec<BoardName>,
     /// Links that were started.
     pub linked: Vec<String>,
+    /// Which chess programs may connect.
+    pub programs: Programs,
+    /// Whether that is in the main file, and is changed there.
+    pub programs_fixed: bool,
 }
 
 /// Why a wish is not granted.

@@ -1,5 +1,5 @@
-//! What was added from the page or by `boardbridge add`: boards in `boards.d`, and who plays at boards in `play.d`, both in the state
-//! directory. Each is a file in the form of the main file, which wins: an entry that clashes with it is left out, in words.
+//! What was added from the page or by `boardbridge add`: boards in `boards.d`, who plays at boards in `play.d`, and where chess programs
+//! connect in `settings.toml`, all in the state directory. Each is a file in the form of the main file, which wins: an entry that clashes with it is left out, in words.
 
 use std::{
     fs,
@@ -15,6 +15,8 @@ use crate::{system::regular_file::read, vocabulary::BoardName};
 pub const BOARDS: &str = "boards.d";
 /// The folder of what plays at boards: each file has one `[[opponent]]` or one `[[link]]`.
 pub const PLAY: &str = "play.d";
+/// The file that says where chess programs connect: `[uci] listen`.
+pub const SETTINGS: &str = "settings.toml";
 /// The ending of their names.
 pub const ENDING: &str = "toml";
 /// Files read of each folder: as many boards as a person would add by hand.
@@ -25,6 +27,9 @@ pub const MAX_ADDED_FILE: u64 = 16 * 1024;
 /// Adds what is kept in this state directory. Returns what is left out: a line each, with its file and the problem.
 pub(super) fn add_to(config: &mut Config, state: &Path) -> Vec<String> {
     let mut left_out = Vec::new();
+    if let Err(problem) = settings(config, &state.join(SETTINGS)) {
+        left_out.push(problem);
+    }
     for file in files(&state.join(BOARDS)) {
         if let Err(problem) = board(config, &file) {
             left_out.push(problem);
@@ -48,6 +53,20 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     files.sort_by_cached_key(|file| (came(file), file.clone()));
     files.truncate(MAX_ADDED);
     files
+}
+
+/// Takes from this file, if it is there, where chess programs connect, unless the main file says it.
+fn settings(config: &mut Config, file: &Path) -> Result<(), String> {
+    if config.says_programs || !file.exists() {
+        return Ok(());
+    }
+    let listen = part(file, &["uci"])?.uci.listen;
+    let before = std::mem::replace(&mut config.uci.listen, listen);
+    if let Some(problem) = config.problems().into_iter().next() {
+        config.uci.listen = before;
+        return Err(told_problem(file, problem));
+    }
+    Ok(())
 }
 
 /// Adds the board of this file, unless the main file has one of its name.

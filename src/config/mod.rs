@@ -71,6 +71,8 @@ pub struct Config {
     pub order: Vec<String>,
     /// Whether the table of boards is written, if only an empty one.
     pub says_boards: bool,
+    /// Whether it is written where chess programs connect.
+    pub says_programs: bool,
     /// Entries that name a missing board and are left out: a line each, with its place and the problem.
     pub left_out: Vec<String>,
     /// Boards played through the `WhitePawn` app.

@@ -139,6 +139,9 @@ impl Reader<'_> {
         let remotes = self.remotes(&mut given);
         let config = Config {
             says_boards: given.contains_key("boards"),
+            says_programs: given
+                .get("uci")
+                .is_some_and(|uci| uci.find_ref("listen").is_some()),
             uci: self.table(&mut given, "uci").unwrap_or_default(),
             status: self.table(&mut given, "status").unwrap_or_default(),
             state: self.table(&mut given, "state").unwrap_or_default(),

@@ -529,3 +529,42 @@ async fn the_only_board_on_usb_is_the_same_at_every_socket_though_it_has_no_numb
     assert_eq!(names(&machine).await.unwrap(), ["chessnut"]);
     assert_eq!(machine.found().await, Vec::<Value>::new());
 }
+
+#[tokio::test]
+async fn chess_programs_of_the_network_are_let_in_by_a_switch_unless_the_main_file_says_where() {
+    let machine = Machine::start("").await;
+    let standing = async |m: &Machine| m.asks("GET", "settings", &Value::Null).await.1;
+    assert_eq!(standing(&machine).await["programs_fixed"], json!(true));
+    let network = json!({"programs": "network"});
+    let (status, refused) = machine.asks("POST", "settings", &network).await;
+    assert_eq!(status, 409, "{refused}");
+    assert_eq!(
+        machine
+            .asks("POST", "settings", &json!({"programs": "all"}))
+            .await
+            .0,
+        400
+    );
+    // A file that does not say it: the switch does, and is kept.
+    let file = machine.folder.path().join("bb.toml");
+    let text = fs::read_to_string(&file)
+        .unwrap()
+        .replace("[uci]\n", "[uci]\n# ");
+    fs::write(&file, &text).unwrap();
+    let state = machine.kept("");
+    for (text, listen) in [
+        ("[uci]\nlisten = \"0.0.0.0:9670\"\n", "0.0.0.0:9670"),
+        ("[uci]\nlisten = \"nowhere\"\n", "127.0.0.1:9670"),
+        ("[web]\nlisten = \"off\"\n", "127.0.0.1:9670"),
+    ] {
+        fs::write(state.join("settings.toml"), text).unwrap();
+        let config = Config::load(&file).unwrap();
+        assert_eq!(config.uci.listen.to_string(), listen);
+        assert_eq!(
+            config.left_out.len(),
+            usize::from(listen.starts_with("127")),
+            "{:?}",
+            config.left_out
+        );
+    }
+}

@@ -850,8 +850,9 @@ fn packaged_web() -> String {
     let text = fs::read_to_string(file).unwrap();
     let web = text.split("[web]\n").nth(1).unwrap();
     let web = web.split("\n[").next().unwrap();
-    assert!(web.contains("\nlisten = \"0.0.0.0:9660\"\n"), "{web}");
-    format!("{PORTS}[web]\n{}", web.replace(":9660\"", ":0\""))
+    assert!(web.contains("\n# listen = \"0.0.0.0:9660\"\n"), "{web}");
+    let with_port = web.replace("# listen = \"0.0.0.0:9660\"", "listen = \"0.0.0.0:0\"");
+    format!("{PORTS}[web]\n{with_port}")
 }
 
 #[tokio::test]

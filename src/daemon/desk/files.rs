@@ -11,9 +11,10 @@ use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, Value, value};
 
 use crate::{
     bus::desk::Play,
-    config::added::{BOARDS, ENDING, PLAY},
+    config::added::{BOARDS, ENDING, PLAY, SETTINGS},
     discovery::Way,
     driver::identity::Identity,
+    net::default_ports::DEFAULT_UCI,
     system::private,
     vocabulary::BoardName,
 };
@@ -34,6 +35,23 @@ pub(super) fn of_removed(state: &Path, name: &BoardName) -> PathBuf {
 /// The file of who plays at a board, or of a link.
 pub(super) fn of_play(state: &Path, id: &str) -> PathBuf {
     state.join(PLAY).join(format!("{id}.{ENDING}"))
+}
+
+/// The file of settings.
+pub(super) fn of_settings(state: &Path) -> PathBuf {
+    state.join(SETTINGS)
+}
+
+/// The text of the file of settings by which chess programs of the network connect.
+pub(super) fn open_to_network() -> String {
+    let port = DEFAULT_UCI
+        .rsplit_once(':')
+        .map_or("9670", |(_, port)| port);
+    let mut table = Table::new();
+    table.insert("listen", value(format!("0.0.0.0:{port}")));
+    let mut document = DocumentMut::new();
+    document.insert("uci", Item::Table(table));
+    document.to_string()
 }
 
 /// The links that were started, by what names them: two boards with a dot between them.

@@ -19,7 +19,7 @@ use tracing::{info, warn};
 use self::air::Air;
 use super::Daemon;
 use crate::{
-    bus::desk::{Clerk, Found, Granted, Play, Refused, Standing, Wish, Wished},
+    bus::desk::{Clerk, Found, Granted, Play, Programs, Refused, Standing, Wish, Wished},
     config::{Config, added::MAX_ADDED},
     discovery::{
         Sighting, Way, at_cables,
@@ -197,6 +197,7 @@ impl Desk {
                 self.change(daemon, change).await?;
                 Ok(done(format!("{first} and {second} play each other")))
             }
+            Wish::Admit(programs) => self.admit(daemon, programs).await,
             Wish::Unlink(id) => {
                 let state = self.state()?;
                 let is_known = files::links(state).contains(&id);
@@ -260,6 +261,12 @@ impl Desk {
             added: self.config.added.clone(),
             started,
             linked,
+            programs: if self.config.uci.listen.is_here() {
+                Programs::Here
+            } else {
+                Programs::Network
+            },
+            programs_fixed: self.config.says_programs,
         });
     }
 
@@ -555,6 +562,31 @@ impl Desk {
         let who = play.engine.as_deref().unwrap_or("two people");
         info!(board = %board, "{who} may play there");
         Ok(done(format!("{who} may play at {board}")))
+    }
+
+    /// Lets chess programs of the network connect, or those of this machine only.
+    async fn admit(&mut self, daemon: &mut Daemon, programs: Programs) -> Result<Granted, Refused> {
+        if self.config.says_programs {
+            return Err(Refused::NotNow(format!(
+                "`listen` under [uci] is in {}, and is changed there",
+                self.file.display()
+            )));
+        }
+        let path = files::of_settings(self.state()?);
+        let (change, words) = match programs {
+            Programs::Network => {
+                let change = written(path, &files::open_to_network())?;
+                (change, "chess programs of the network may connect")
+            }
+            Programs::Here if !path.exists() => return Ok(done("it is so already".to_owned())),
+            Programs::Here => {
+                let change = Change::make(path, None).map_err(|error| unwritten(&error))?;
+                (change, "only chess programs on this machine may connect")
+            }
+        };
+        self.change(daemon, change).await?;
+        info!("{words}");
+        Ok(done(words.to_owned()))
     }
 
     /// Ends what this file says.

@@ -27,6 +27,8 @@ pub(super) async fn daemon(
         "added": standing.added,
         "started": standing.started,
         "linked": standing.linked,
+        "programs": standing.programs,
+        "programs_fixed": standing.programs_fixed,
         "lichess": house.bus.account().standing().is_some(),
     }))
 }

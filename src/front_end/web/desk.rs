@@ -17,7 +17,7 @@ use super::{
     boards::body,
 };
 use crate::{
-    bus::desk::{Play, Refused, Wish},
+    bus::desk::{Play, Programs, Refused, Wish},
     text::lines::printable,
     vocabulary::{BoardName, MAX_NAME},
 };
@@ -33,6 +33,12 @@ struct Add {
 #[serde(deny_unknown_fields)]
 struct Rename {
     name: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Settings {
+    programs: Programs,
 }
 
 #[derive(Deserialize)]
@@ -124,6 +130,17 @@ pub(super) async fn stop(
 ) -> Result<Response, Wrong> {
     house.control.check(&visitor)?;
     ask(&house, Wish::Stop(board(&text(name)?)?)).await
+}
+
+/// Changes a setting.
+pub(super) async fn set(
+    State(house): State<Arc<House>>,
+    Extension(visitor): Extension<Visitor>,
+    request: Request,
+) -> Result<Response, Wrong> {
+    house.control.check(&visitor)?;
+    let Settings { programs } = body(request).await?;
+    ask(&house, Wish::Admit(programs)).await
 }
 
 /// Lets two boards play each other.

@@ -183,7 +183,7 @@ fn router(house: &Arc<House>) -> Router {
         .route("/api/v1/pairs", get(pair::all))
         .route("/api/v1/pairs/{id}", delete(pair::remove))
         .route("/api/v1/wall", get(events::wall))
-        .route("/api/v1/settings", get(about::daemon));
+        .route("/api/v1/settings", get(about::daemon).post(desk::set));
     for saying in Saying::ALL {
         let path = format!("/api/v1/boards/{{name}}/{saying}");
         router = router.route(&path, post(buttons::say).layer(Extension(saying)));

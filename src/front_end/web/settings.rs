@@ -8,7 +8,7 @@ use super::Control;
 use crate::{
     front_end::pgn_text::TagText,
     net::{
-        default_ports::DEFAULT_WEB,
+        default_ports::{DEFAULT_WEB, DEFAULT_WEB_OF_PHONES},
         door::{Allow, Listen},
     },
     vocabulary::BoardName,
@@ -21,7 +21,8 @@ pub const MAX_HOSTS: usize = 16;
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default, expecting = "a table: [web]")]
 pub struct WebConfig {
-    /// Address and port, or `off`. `None` is the default address, which may be in use.
+    /// Address and port, or `off`. `None` is the default address, which may be in use; it is open to the network where phones are
+    /// paired.
     pub listen: Option<Listen>,
     /// Who may connect.
     pub allow: Allow,
@@ -63,7 +64,11 @@ pub struct PlayersConfig {
 impl WebConfig {
     /// Where to listen.
     pub fn listen(&self) -> Listen {
-        self.listen.clone().unwrap_or(Listen::at(DEFAULT_WEB))
+        let usual = match self.control {
+            Control::Paired => DEFAULT_WEB_OF_PHONES,
+            _ => DEFAULT_WEB,
+        };
+        self.listen.clone().unwrap_or(Listen::at(usual))
     }
 }
 

@@ -31,6 +31,14 @@ impl Listen {
         Self::At(address.to_owned())
     }
 
+    /// Whether only programs on this machine can connect.
+    pub fn is_here(&self) -> bool {
+        let host = self.parts().map(|(host, _)| host);
+        host.is_none_or(|host| {
+            host == "localhost" || address::ip(&host).is_some_and(|ip| ip.is_loopback())
+        })
+    }
+
     /// The port, unless it is off.
     pub fn port(&self) -> Option<u16> {
         match self {

@@ -236,6 +236,9 @@ async function stayAwake() {
 
 async function showSettings() {
   settings = await ask("settings");
+  $("programs").checked = settings.programs === "network";
+  $("programs").disabled = !settings.may_control || settings.programs_fixed;
+  $("programs").parentElement.title = settings.programs_fixed ? t("elsewhere") : "";
   const values = [
     [t("version"), settings.version],
     [t("control"), t("control." + settings.control)],
@@ -256,6 +259,14 @@ function beginSwitches() {
       if (name === "sounds") sound("move");
     });
   }
+  $("programs").addEventListener("change", async () => {
+    try {
+      await ask("settings", { programs: $("programs").checked ? "network" : "here" });
+    } catch (error) {
+      write($("line"), error.message);
+    }
+    showSettings().catch((error) => write($("line"), error.message));
+  });
   for (const [tag, name] of Object.entries(LANGUAGES)) $("language").add(new Option(name, tag, false, tag === LANGUAGE));
   $("language").addEventListener("change", () => {
     localStorage.setItem("language", $("language").value);
