@@ -116,7 +116,7 @@ ask() {
 }
 shows() {
   for _ in $(seq 120); do
-    timeout 2 boardbridge watch 2> /dev/null | grep -q "$1" && return
+    timeout 2 boardbridge watch 2> /dev/null | grep -aq -- "$1" && return
   done
   fail "it does not show: $1"
 }
@@ -135,12 +135,12 @@ first_game() {
   ask POST boards/citrine/opponent '{"engine": "stockfish", "elo": 1500, "hand": "white", "go": "movetime 300"}' | grep -q ' 200 ' || fail 'Play'
   shows 'White to move'
   echo e2e4 >&7
-  shows 'last move 1…'
+  shows 'last move 1.*White to move'
   say "from the plug to the engine's first move: $(($(date +%s) - begun)) s"
   [ $(($(date +%s) - begun)) -lt 60 ] || fail 'the first move took too long'
   cmp $config packaged.toml || fail 'the configuration was edited'
   restarts
-  shows 'last move 1…'
+  shows 'last move 1.*White to move'
   boardbridge remove citrine > /dev/ttyS0 || fail 'remove'
   kill "$simulated"
   exec 7>&-
