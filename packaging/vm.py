@@ -132,7 +132,9 @@ first_game() {
   begun=$(date +%s)
   ln -s ../../ttyUSB9 /dev/serial/by-id/usb-Novag_Citrine_1-if00
   shows '^citrine  *up'
-  ask POST boards/citrine/opponent '{"engine": "stockfish", "elo": 1500, "hand": "white", "go": "movetime 300"}' | grep -q ' 200 ' || fail 'Play'
+  boardbridge rename citrine first > /dev/ttyS0 || fail 'rename'
+  shows '^first  *up'
+  ask POST boards/first/opponent '{"engine": "stockfish", "elo": 1500, "hand": "white", "go": "movetime 300"}' | grep -q ' 200 ' || fail 'Play'
   shows 'White to move'
   echo e2e4 >&7
   shows 'last move 1.*White to move'
@@ -141,7 +143,7 @@ first_game() {
   cmp $config packaged.toml || fail 'the configuration was edited'
   restarts
   shows 'last move 1.*White to move'
-  boardbridge remove citrine > /dev/ttyS0 || fail 'remove'
+  boardbridge remove first > /dev/ttyS0 || fail 'remove'
   kill "$simulated"
   exec 7>&-
   rm -r /dev/ttyUSB9 /dev/serial
