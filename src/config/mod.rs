@@ -5,7 +5,6 @@
 //! `document` is the text with the line of each key, `syntax` repairs what is not TOML in it, `reading` makes the tree and
 //! names every mistake, in the words of `words`; `clashes` are mistakes between sections; `added` is what was added from the page.
 
-#[cfg(target_os = "linux")]
 pub mod added;
 mod clashes;
 mod document;
@@ -125,22 +124,18 @@ impl Config {
             let good = error.utf8_error().valid_up_to();
             ConfigError::not_utf8(file, error.as_bytes(), good)
         })?;
-        let mut config = reading::read(&text, &file.display().to_string(), |config| {
+        reading::read(&text, &file.display().to_string(), |config| {
             config.state.settle(&variable);
             config.games.settle(&variable);
             #[cfg(target_os = "linux")]
-            if let Some(state) = config.state.path().map(Path::to_owned) {
-                return added::add_to(config, &state);
+            if let Some(folder) = file.parent() {
+                for entry in &mut config.broadcast {
+                    entry.settle(folder);
+                }
             }
-            Vec::new()
-        })?;
-        #[cfg(target_os = "linux")]
-        if let Some(folder) = file.parent() {
-            for entry in &mut config.broadcast {
-                entry.settle(folder);
-            }
-        }
-        Ok(config)
+            let state = config.state.path().map(Path::to_owned);
+            state.map_or_else(Vec::new, |state| added::add_to(config, &state))
+        })
     }
 
     /// Reads a text, named `origin` in messages, and the environment.
