@@ -399,6 +399,7 @@ def main() -> int:
             places = [os.path.realpath(link) for link in links]
             (CACHE / "console.log").unlink(missing_ok=True)
             machine = Machine(parts, places, port)
+            machine.hear("from the plug")
             machine.hear("PLAY")
             play(port, 0, BEFORE, program)
             machine.answer()
