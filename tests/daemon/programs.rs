@@ -172,7 +172,7 @@ fn a_way_of_a_move_can_be_followed_in_the_log() {
     assert!(wire.contains("board{name=citrine}"), "{wire}");
     daemon.prints("ply 1: e2e4, by hand");
     let answer = daemon.prints("bestmove e2e4");
-    assert!(answer.contains("client{id=1"), "{answer}");
+    assert!(answer.contains("client{id="), "{answer}");
 }
 
 #[test]
