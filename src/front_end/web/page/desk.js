@@ -86,7 +86,7 @@ function foundItem(found) {
 
 function boardItem(name) {
   const item = element("li");
-  item.append(element("h4", "", name));
+  item.append(element("h3", "", name));
   const plays = element("p", "fields");
   if (settings.started.includes(name)) {
     const holders = boards.get(name)?.state?.holders || [];
@@ -131,7 +131,7 @@ function boardItem(name) {
 
 function linkItem(id) {
   const item = element("li");
-  item.append(element("h4", "", id.split(".").join(" – ")), deskButton(t("stop"), () => ask("links/" + encodeURIComponent(id), null, "DELETE")));
+  item.append(element("h3", "", id.split(".").join(" – ")), deskButton(t("stop"), () => ask("links/" + encodeURIComponent(id), null, "DELETE")));
   return item;
 }
 
