@@ -73,8 +73,13 @@ struct Change {
 }
 
 impl Change {
-    /// Writes this text, or removes the file.
-    fn make(path: PathBuf, text: Option<&str>) -> io::Result<Self> {
+    /// Writes this text, or removes the file; a slow disk holds nobody else up.
+    async fn make(path: PathBuf, text: Option<&str>) -> io::Result<Self> {
+        let text = text.map(str::to_owned);
+        apart::run("added", move || Self::made(path, text.as_deref())).await?
+    }
+
+    fn made(path: PathBuf, text: Option<&str>) -> io::Result<Self> {
         let before = fs::read(&path).ok();
         match text {
             Some(text) => files::write(&path, text.as_bytes())?,
@@ -83,13 +88,14 @@ impl Change {
         Ok(Self { path, before })
     }
 
-    fn take_back(self) {
-        let undone = match &self.before {
+    async fn take_back(self) {
+        let name = self.path.display().to_string();
+        let undo = move || match &self.before {
             Some(text) => files::write(&self.path, text),
             None => fs::remove_file(&self.path),
         };
-        if let Err(error) = undone {
-            warn!("{} cannot be put back: {error}", self.path.display());
+        if let Err(error) = apart::run("added", undo).await.flatten() {
+            warn!("{name} cannot be put back: {error}");
         }
     }
 }
@@ -193,7 +199,7 @@ impl Desk {
                 self.exists(first)?;
                 self.exists(second)?;
                 let path = files::of_play(self.state()?, &format!("{first}.{second}"));
-                let change = written(path, &files::link(&boards))?;
+                let change = written(path, &files::link(&boards)).await?;
                 self.change(daemon, change).await?;
                 Ok(done(format!("{first} and {second} play each other")))
             }
@@ -223,7 +229,7 @@ impl Desk {
         match self.changed(daemon, &change.path).await {
             Ok(()) => Ok(()),
             Err(refused) => {
-                change.take_back();
+                change.take_back().await;
                 Err(refused)
             }
         }
@@ -444,7 +450,7 @@ impl Desk {
         }
         let state = self.state()?;
         let text = files::board(&name, make, &sighting.way, baud);
-        let change = written(files::of_board(state, &name), &text)?;
+        let change = written(files::of_board(state, &name), &text).await?;
         self.change(daemon, change).await?;
         if let Some(state) = self.config.state.path() {
             files::welcome(state, &sighting.way);
@@ -487,13 +493,14 @@ impl Desk {
         self.is_added(&name)?;
         let state = self.state()?.to_owned();
         forget_plays(&state, &name);
-        let change =
-            Change::make(files::of_board(&state, &name), None).map_err(|e| unwritten(&e))?;
-        let text = change.before.clone().unwrap_or_default();
-        self.change(daemon, change).await?;
-        // It is plugged in, and must not come back by itself.
-        if let Err(error) = files::write(&files::of_removed(&state, &name), &text) {
-            warn!("{name} may come again by itself: {error}");
+        // First that it must not come back by itself: it is plugged in, and a kill may come between the two.
+        let text = fs::read_to_string(files::of_board(&state, &name));
+        let text = text.map_err(|error| unwritten(&error))?;
+        let stays_away = written(files::of_removed(&state, &name), &text).await?;
+        let change = removed(files::of_board(&state, &name)).await?;
+        if let Err(refused) = self.change(daemon, change).await {
+            stays_away.take_back().await;
+            return Err(refused);
         }
         info!(board = %name, "removed");
         Ok(done(format!("{name} was removed")))
@@ -516,16 +523,17 @@ impl Desk {
         let renamed =
             renamed.ok_or_else(|| Refused::NotNow(format!("{} is not its file", old.display())))?;
         forget_plays(&state, &from);
-        let gone = Change::make(old, None).map_err(|error| unwritten(&error))?;
-        let change = match written(files::of_board(&state, &to), &renamed) {
-            Ok(change) => change,
+        // The new one first: a kill between the two leaves one that is read.
+        let change = written(files::of_board(&state, &to), &renamed).await?;
+        let gone = match removed(old).await {
+            Ok(gone) => gone,
             Err(refused) => {
-                gone.take_back();
+                change.take_back().await;
                 return Err(refused);
             }
         };
         if let Err(refused) = self.change(daemon, change).await {
-            gone.take_back();
+            gone.take_back().await;
             return Err(refused);
         }
         info!(board = %to, "renamed: it was {from}");
@@ -557,7 +565,7 @@ impl Desk {
             }
         };
         let text = files::opponent(&board, engine.as_deref(), &play);
-        let change = written(files::of_play(self.state()?, board.as_str()), &text)?;
+        let change = written(files::of_play(self.state()?, board.as_str()), &text).await?;
         self.change(daemon, change).await?;
         let who = play.engine.as_deref().unwrap_or("two people");
         info!(board = %board, "{who} may play there");
@@ -575,12 +583,12 @@ impl Desk {
         let path = files::of_settings(self.state()?);
         let (change, words) = match programs {
             Programs::Network => {
-                let change = written(path, &files::open_to_network())?;
+                let change = written(path, &files::open_to_network()).await?;
                 (change, "chess programs of the network may connect")
             }
             Programs::Here if !path.exists() => return Ok(done("it is so already".to_owned())),
             Programs::Here => {
-                let change = Change::make(path, None).map_err(|error| unwritten(&error))?;
+                let change = removed(path).await?;
                 (change, "only chess programs on this machine may connect")
             }
         };
@@ -599,7 +607,7 @@ impl Desk {
         if !path.is_file() {
             return Err(Refused::Missing(missing.to_owned()));
         }
-        let change = Change::make(path, None).map_err(|error| unwritten(&error))?;
+        let change = removed(path).await?;
         self.change(daemon, change).await?;
         Ok(done("ended".to_owned()))
     }
@@ -616,8 +624,14 @@ fn forget_plays(state: &Path, name: &BoardName) {
     }
 }
 
-fn written(path: PathBuf, text: &str) -> Result<Change, Refused> {
-    Change::make(path, Some(text)).map_err(|error| unwritten(&error))
+async fn written(path: PathBuf, text: &str) -> Result<Change, Refused> {
+    let made = Change::make(path, Some(text)).await;
+    made.map_err(|error| unwritten(&error))
+}
+
+async fn removed(path: PathBuf) -> Result<Change, Refused> {
+    let made = Change::make(path, None).await;
+    made.map_err(|error| unwritten(&error))
 }
 
 fn done(done: String) -> Granted {
