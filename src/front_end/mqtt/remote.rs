@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use super::{
     messages::{AWAY_AFTER, Answer, COMMAND_LIFE, Envelope, Online, Turn},
-    orders,
+    orders::{self, Begun},
     outbox::Message,
     settings::{DaemonName, FarBoard},
     state::{Numbers, Object, Reading},
@@ -82,6 +82,8 @@ struct Standing {
     said: Option<Instant>,
     /// The number of the target that a new game in it belongs to.
     begins: Option<u64>,
+    /// Since when the game before that one is known.
+    after: Option<SystemTime>,
 }
 
 /// A board of another daemon. See the module documentation.
@@ -338,12 +340,14 @@ impl Remote {
                 continue;
             };
             standing.said = Some(now);
-            let (commands, begins) = (standing.commands.clone(), standing.begins);
+            let commands = standing.commands.clone();
+            let after = standing.after;
+            let begun = standing.begins.map(|before| Begun { before, after });
             for command in &commands {
-                let said = match (command, begins) {
+                let said = match (command, begun) {
                     // A game that has gone on meanwhile must not be begun anew.
-                    (Command::NewGame { client }, Some(before)) => {
-                        orders::new_game_again(*client, before)
+                    (Command::NewGame { client }, Some(begun)) => {
+                        orders::new_game_again(*client, begun)
                     }
                     _ => orders::write(command),
                 };
@@ -374,6 +378,8 @@ impl Remote {
                 self.standing.remove(&client);
             }
             Command::Ready { .. } => return,
+            // Where no game is, no other begins by it: said again, it could only undo the hand's first move.
+            Command::NewGame { .. } if self.shows_no_game() => return,
             _ => {}
         }
         if self.standing.len() >= MAX_CLIENTS && !self.standing.contains_key(&client) {
@@ -401,7 +407,10 @@ impl Remote {
         standing.commands.retain(|before| !replaces(before));
         standing.commands.push(command.clone());
         match command {
-            Command::NewGame { .. } => standing.begins = None,
+            Command::NewGame { .. } => {
+                standing.begins = None;
+                standing.after = self.shown.since;
+            }
             // What was before a new game is over with the first target after it.
             Command::Target { number, .. } if standing.begins.is_none() => {
                 let new = |command: &Command| matches!(command, Command::NewGame { .. });
@@ -409,6 +418,11 @@ impl Remote {
             }
             _ => {}
         }
+    }
+
+    /// Whether the board is known to have no game now.
+    fn shows_no_game(&self) -> bool {
+        self.presence == Presence::Here && self.is_shown && self.shown.game.is_empty()
     }
 
     /// The message of a command, which is `said` so.

@@ -2,10 +2,7 @@
 //!
 //! What is only for daemons is in `peer`, and may be missing: then it is told from the rest.
 
-use std::{
-    sync::Arc,
-    time::{Duration, SystemTime},
-};
+use std::{sync::Arc, time::Duration};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -95,9 +92,6 @@ pub fn write(
     guest: impl Fn(ClientId) -> Option<Guest>,
 ) -> Value {
     let mut object = objects::board(bus, board, snapshot);
-    let exact = |at: Option<SystemTime>| {
-        at.map(|at| humantime::format_rfc3339_nanos(clock::written(at)).to_string())
-    };
     let places = snapshot.places.iter().filter_map(|place| {
         let Guest { daemon, client, .. } = guest(place.client)?;
         Some(Place {
@@ -116,8 +110,8 @@ pub fn write(
         taken_back: snapshot.taken_back,
         put_to_start: snapshot.put_to_start,
         by: snapshot.by.to_vec(),
-        since: exact(snapshot.since),
-        began: exact(snapshot.began),
+        since: snapshot.since.map(clock::exact),
+        began: snapshot.began.map(clock::exact),
         places: places.collect(),
     };
     if let Value::Object(object) = &mut object {
