@@ -252,9 +252,10 @@ impl Commands {
                 return Ok(None);
             }
             Order::Promote(role) => {
+                let bus = self.bus.clone();
                 let (from, id) = (envelope.from.clone(), envelope.id.clone());
                 self.button(async move {
-                    let said = buttons::promote(&here, role).await;
+                    let said = buttons::promote(&bus, &here, role).await;
                     Some(answer(&from, &id, said.map_err(|why| why.to_string())))
                 });
                 return Ok(None);

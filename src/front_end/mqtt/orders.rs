@@ -11,7 +11,7 @@ use shakmaty::{ByColor, Color, Role, uci::UciMove};
 use thiserror::Error;
 
 use crate::{
-    bus::pairings::Saying,
+    bus::{elsewhere::Button, pairings::Saying},
     chess::game::{Game, MAX_PLIES},
     state::text,
     system::clock::exact,
@@ -339,6 +339,18 @@ pub fn new_game_again(client: ClientId, begun: Begun) -> Value {
     serde_json::to_value(said).unwrap_or_default()
 }
 
+/// A button as JSON.
+pub fn button(button: Button) -> Value {
+    let said = match button {
+        Button::Say(saying) => return serde_json::to_value(saying).unwrap_or_default(),
+        Button::Promote(role) => Said::Promotion {
+            client: None,
+            piece: role.char(),
+        },
+    };
+    serde_json::to_value(said).unwrap_or_default()
+}
+
 /// A command as JSON, of a client with its number at its own daemon.
 pub fn write(command: &Command) -> Value {
     let said = match command.clone() {
@@ -482,14 +494,19 @@ mod tests {
     #[test]
     fn buttons_are_names_with_or_without_braces() {
         for saying in Saying::ALL {
-            for json in [json!(saying), json!({ saying.to_string(): {} })] {
+            for json in [
+                button(Button::Say(saying)),
+                json!({ saying.to_string(): {} }),
+            ] {
                 let Ok(Order::Say(said)) = read(&json) else {
                     panic!("{json}");
                 };
                 assert_eq!(said, saying);
             }
         }
-        let knight = read(&json!({ "promotion": { "piece": "n" } }));
+        let knight = button(Button::Promote(Role::Knight));
+        assert_eq!(knight, json!({ "promotion": { "piece": "n" } }));
+        let knight = read(&knight);
         assert!(matches!(knight, Ok(Order::Promote(Role::Knight))));
         assert!(matches!(read(&json!("release")), Ok(Order::PutOut)));
     }
