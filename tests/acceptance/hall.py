@@ -8,8 +8,8 @@ own the packets of a daemon are dropped. Every `bestmove` must be the hand's, on
 streams tell every move once, and the PGN files of both daemons have every game. One more table, in a process of its own, times its moves
 beside the broker's own publish-to-receive. The last line is `N passed, M failed`.
 
-A game's file is written a moment after its last move is told: of a game that was over for less than LATE when its daemon was killed, that
-daemon may have kept only the beginning. With `--hard` both daemons of a game may die within one move.
+A game's file is written a moment after a daemon hears that another one has begun: one that is killed before that, or less than LATE after
+it, may have kept only the beginning. With `--hard` both daemons of a game may die within one move.
 
 Without options a small hall plays for a minute. `--full` is the whole one: 128 boards, 50 kills of daemons, 20 of the broker.
 """
@@ -55,7 +55,7 @@ LONG_AWAY = (14.0, 24.0)
 # Seconds without a move at a table, once nothing is disturbed any more, or while everything is all the time.
 STUCK = 60.0
 STUCK_DISTURBED = 180.0
-# Seconds after the end of a game at which all of it is in the file, on a busy machine.
+# Seconds after the first move of the next game at which all of a game is in its file, on a busy machine.
 LATE = 5.0
 # A move over the broker takes at most so many times the broker's own publish-to-receive.
 RATIO = 2.0
@@ -326,7 +326,7 @@ class Hall:
                 games = kept(self.daemons[daemon].folder / "games", board)
                 found = [[move.uci() for move in game.mainline_moves()] for game in games]
                 played = table.begun[: table.done]
-                if not self._are_kept(found, played, table.ended, self.daemons[daemon].killed):
+                if not self._are_kept(found, played, table, self.daemons[daemon].killed):
                     lost = [number for number, game in enumerate(played) if game not in found]
                     more = [" ".join(game) for game in found if game not in played]
                     raise Failed(
@@ -336,13 +336,15 @@ class Hall:
                 count += len(games)
         return count
 
-    def _are_kept(self, found: list[list[str]], played: list[list[str]], ended: list[float], killed: list[float]) -> bool:
+    def _are_kept(self, found: list[list[str]], played: list[list[str]], table: Table, killed: list[float]) -> bool:
         """Whether these games are the ones that were played, but for what a kill just after a game's end takes."""
         left = list(found)
-        for game, end in zip(played, ended, strict=True):
+        # The last game of a table has no next one.
+        settled = [at + LATE for at in table.settled] + [float("inf")]
+        for game, end, late in zip(played, table.ended, settled):
             if left and left[0] == game:
                 del left[0]
-            elif any(0 <= kill - end <= LATE for kill in killed):
+            elif any(end <= kill <= late for kill in killed):
                 self.short += 1
                 if left and left[0] == game[: len(left[0])]:
                     del left[0]

@@ -137,6 +137,7 @@ fn a_daemon_that_is_silent_or_says_that_it_leaves_is_away_and_says_since_when() 
             .contains("has not been heard")
     );
     assert_eq!(news.state.game.len(), 1, "what was known of the game stays");
+    assert!(!news.state.sure, "it may have gone on");
     remote.online(now, at, &online(1, true), true).unwrap();
     let news = remote.online(now, at, &online(1, false), true).unwrap();
     assert!(news.state.link.why().unwrap().contains("hall-1 is away"));

@@ -282,7 +282,7 @@ mod tests {
             at: Instant::now(),
             day: SystemTime::UNIX_EPOCH,
         };
-        let delay = Duration::from_secs(600);
+        let delay = Duration::from_mins(10);
         let seconds = |seconds| Now {
             at: now.at + Duration::from_secs(seconds),
             ..now

@@ -194,6 +194,8 @@ impl Remote {
             link: LinkState::Down(why.clone()),
             advice: Advice::NoLink(why),
             guidance: [].into(),
+            // As of a board whose link is lost: what is known of its game is written now.
+            sure: false,
             ..self.shown.clone()
         }
     }
