@@ -39,6 +39,7 @@ pub mod account;
 pub mod clients;
 pub mod delayed;
 pub mod desk;
+pub mod elsewhere;
 pub mod login;
 pub mod pairings;
 
@@ -56,8 +57,8 @@ use tokio::sync::{
 
 use crate::{
     bus::{
-        account::Account, clients::Clients, delayed::Delayed, desk::Desk, login::Logins,
-        pairings::Pairings,
+        account::Account, clients::Clients, delayed::Delayed, desk::Desk, elsewhere::Elsewhere,
+        login::Logins, pairings::Pairings,
     },
     system::clock,
     vocabulary::{BoardName, Command, Event, Snapshot},
@@ -188,6 +189,7 @@ pub struct Bus {
     desk: Desk,
     logins: Logins,
     delayed: Delayed,
+    elsewhere: Elsewhere,
 }
 
 /// Which boards a handle to the bus shows.
@@ -222,6 +224,7 @@ impl Bus {
             desk: Desk::default(),
             logins: Logins::default(),
             delayed: Delayed::default(),
+            elsewhere: Elsewhere::default(),
         }
     }
 
@@ -322,6 +325,11 @@ impl Bus {
     /// The boards whose games are told with a delay.
     pub fn delayed(&self) -> &Delayed {
         &self.delayed
+    }
+
+    /// The boards that other daemons have.
+    pub fn elsewhere(&self) -> &Elsewhere {
+        &self.elsewhere
     }
 
     /// Publishes what happened to a client, on its board if it has one.

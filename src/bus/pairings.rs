@@ -208,10 +208,14 @@ pub struct Said {
     pub answer: oneshot::Sender<Result<(), String>>,
 }
 
+/// The number of pairings that have no entry here.
+const MIRRORED: u64 = u64::MAX;
+
 #[derive(Debug)]
 struct Listed {
     pairing: Arc<Pairing>,
-    sayings: mpsc::Sender<Said>,
+    /// Who hears the player; nobody if this is the pairing of another daemon.
+    sayings: Option<mpsc::Sender<Said>>,
     /// Tells entries for the same board apart.
     number: u64,
 }
@@ -230,14 +234,16 @@ impl Pairings {
         let mut number = 0;
         self.listed.send_modify(|listed| {
             let before = listed.remove(&board);
-            number = before.as_ref().map_or(0, |before| before.number + 1);
+            number = before
+                .as_ref()
+                .map_or(0, |before| before.number.wrapping_add(1));
             self.leave(&board, before.map(|before| before.pairing));
             let pairing = Arc::new(pairing);
             listed.insert(
                 board.clone(),
                 Listed {
                     pairing,
-                    sayings,
+                    sayings: Some(sayings),
                     number,
                 },
             );
@@ -254,6 +260,37 @@ impl Pairings {
     pub fn at(&self, board: &BoardName) -> Option<Arc<Pairing>> {
         let listed = self.listed.borrow();
         listed.get(board).map(|listed| listed.pairing.clone())
+    }
+
+    /// The pairing that another daemon has for its board, or none; unless a front-end here plays there.
+    pub fn mirror(&self, board: &BoardName, pairing: Option<Pairing>) {
+        self.listed.send_if_modified(|listed| {
+            let before = listed.get(board);
+            let is_ours = before.is_some_and(|before| before.sayings.is_some());
+            let known = before.map(|before| &*before.pairing);
+            if is_ours || known == pairing.as_ref() {
+                return false;
+            }
+            let before = listed.remove(board);
+            self.leave(board, before.map(|before| before.pairing));
+            if let Some(pairing) = pairing {
+                let mirrored = Listed {
+                    pairing: Arc::new(pairing),
+                    sayings: None,
+                    number: MIRRORED,
+                };
+                listed.insert(board.clone(), mirrored);
+            }
+            true
+        });
+    }
+
+    /// Whether a front-end here plays at a board, and hears the player.
+    pub fn hears(&self, board: &BoardName) -> bool {
+        let listed = self.listed.borrow();
+        listed
+            .get(board)
+            .is_some_and(|listed| listed.sayings.is_some())
     }
 
     /// The pairing of the game that a board holds, also after its entry was dropped, once the game was over.
@@ -287,7 +324,7 @@ impl Pairings {
             .listed
             .borrow()
             .get(board)
-            .map(|listed| listed.sayings.clone())
+            .and_then(|listed| listed.sayings.clone())
             .ok_or_else(nobody)?;
         let (answer, answered) = oneshot::channel();
         let said = async {
@@ -419,6 +456,30 @@ mod tests {
         let notice = pairings.at(&board()).unwrap().notice.clone();
         assert_eq!(notice.as_deref(), Some("hers"));
         drop(second);
+        assert_eq!(pairings.at(&board()), None);
+    }
+
+    #[test]
+    fn the_pairing_of_another_daemon_is_shown_unless_a_front_end_here_plays_there() {
+        let pairings = Pairings::default();
+        let far = |words: &str| {
+            Some(Pairing {
+                notice: Some(words.to_owned()),
+                ..Pairing::default()
+            })
+        };
+        let notice = || pairings.at(&board()).and_then(|known| known.notice.clone());
+        pairings.mirror(&board(), far("there"));
+        assert_eq!(notice().as_deref(), Some("there"));
+        assert!(!pairings.hears(&board()));
+        let here = pairings.enter(board(), Pairing::default());
+        pairings.mirror(&board(), far("there again"));
+        assert_eq!(notice(), None);
+        assert!(pairings.hears(&board()));
+        drop(here);
+        pairings.mirror(&board(), far("there again"));
+        assert_eq!(notice().as_deref(), Some("there again"));
+        pairings.mirror(&board(), None);
         assert_eq!(pairings.at(&board()), None);
     }
 

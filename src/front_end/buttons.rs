@@ -10,6 +10,7 @@ use tokio::time::timeout;
 use crate::{
     bus::{
         BoardHandle, Bus,
+        elsewhere::Button,
         pairings::{NotSaid, Saying},
     },
     vocabulary::{BoardName, ClientId, ClientName, Command},
@@ -42,12 +43,19 @@ pub enum NotNow {
     NoAnswer,
 }
 
-/// Says something to the opponent. `Ready` goes to the board if no opponent waits for it.
+/// Says something to the opponent. `Ready` goes to the board if no opponent waits for it. What is not for a front-end here goes to the
+/// daemon that has the board.
 ///
 /// # Errors
 /// [`NotNow`].
 pub async fn say(bus: &Bus, board: &BoardHandle, saying: Saying) -> Result<(), NotNow> {
     let pairings = bus.pairings();
+    if !pairings.hears(&board.name) {
+        let button = Button::Say(saying);
+        if let Some(done) = bus.elsewhere().press(&board.name, button).await {
+            return done.map_err(NotNow::NotSaid);
+        }
+    }
     let listens = pairings.at(&board.name);
     let listens = listens.is_some_and(|pairing| pairing.can.contains(&saying));
     if saying == Saying::Ready && !listens {
@@ -65,7 +73,11 @@ pub async fn say(bus: &Bus, board: &BoardHandle, saying: Saying) -> Result<(), N
 ///
 /// # Errors
 /// [`NotNow`].
-pub async fn promote(board: &BoardHandle, role: Role) -> Result<(), NotNow> {
+pub async fn promote(bus: &Bus, board: &BoardHandle, role: Role) -> Result<(), NotNow> {
+    let button = Button::Promote(role);
+    if let Some(done) = bus.elsewhere().press(&board.name, button).await {
+        return done.map_err(NotNow::NotSaid);
+    }
     let promotion = |client| Command::Promotion { client, role };
     tell(board, holders(board)?, promotion).await
 }

@@ -21,6 +21,11 @@ pub(crate) fn written(at: SystemTime) -> SystemTime {
     at.clamp(SystemTime::UNIX_EPOCH, SystemTime::UNIX_EPOCH + LATEST)
 }
 
+/// A time to the nanosecond, in RFC 3339.
+pub(crate) fn exact(at: SystemTime) -> String {
+    humantime::format_rfc3339_nanos(written(at)).to_string()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,6 +7,7 @@ Run as a program it is the proxy: `hall_broker.py LISTEN:PORT BROKER:PORT SEED`.
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
 import signal
 import subprocess
@@ -204,6 +205,8 @@ async def _pump(reader: asyncio.StreamReader, way: Way, back: Way, out: asyncio.
 
 async def proxy(listen: str, broker: str, seed: int) -> None:
     """Takes connections until it is killed."""
+    # What is passed on to somebody who has gone is no news here.
+    logging.getLogger("asyncio").setLevel(logging.ERROR)
     dice = random.Random(seed)
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

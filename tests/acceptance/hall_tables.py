@@ -32,6 +32,10 @@ class Table:
     # No further game is begun.
     ends: bool = False
     over: asyncio.Event = field(default_factory=asyncio.Event)
+    # When each of the games was over for the program, and when the next one had its first move there: until then a daemon may not
+    # have heard that it is over.
+    ended: list[float] = field(default_factory=list)
+    settled: list[float] = field(default_factory=list)
     # When the hand made the move of each ply of this game, and seconds until the program had it.
     made: dict[int, float] = field(default_factory=dict)
     latencies: list[float] = field(default_factory=list)
@@ -291,10 +295,13 @@ class Program(_Caller):
         else:
             table.fault(f"bestmove {move}, which the hand has not made")
         table.moved = time.monotonic()
+        while len(table.settled) < len(table.ended):
+            table.settled.append(table.moved)
         self.ply += 1
         self._awaits = False
         if self.ply >= len(table.moves):
             table.done += 1
+            table.ended.append(time.monotonic())
             self._next_game()
         else:
             self.ply += 1
@@ -358,6 +365,8 @@ class Watcher(_Caller):
                 self._seen[board] = str(line["game"]).split()[2:]
                 if line["link"] == "down" and board not in self._owned:
                     self._unknown.add(board)
+                else:
+                    self._unknown.discard(board)
                 if board in self._owned:
                     table.note(f"{self._name} shows {len(self._seen[board])} plies of {board}, link {line['link']}")
                     self._owned[board].shows(len(self._seen[board]))

@@ -16,7 +16,7 @@ use crate::{
 
 const GAMES: &str = include_str!("../games/lichess.uci");
 /// The board of the other daemon.
-const REMOTE: &str =
+pub const REMOTE: &str =
     "[boards.far]\nkind = \"remote\"\nmqtt = { daemon = \"hall-1\", board = \"ucb\" }\n";
 
 fn game(number: usize) -> Game {

@@ -9,6 +9,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod as_here;
 mod discovery;
 mod games;
 mod mosquitto;

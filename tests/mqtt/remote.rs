@@ -6,11 +6,12 @@ use boardbridge::{
     chess::game::Game,
     front_end::mqtt::{
         messages::{AWAY_AFTER, Answer, Online},
+        orders::{self, Order},
         outbox::Message,
         remote::{ANSWER_WAIT, News, Ours, Remote},
         settings::FarBoard,
     },
-    vocabulary::{ClientId, Command, Event, Occasion},
+    vocabulary::{ClientId, Command, Event, Occasion, Snapshot},
 };
 use serde_json::{Value, json};
 
@@ -136,6 +137,7 @@ fn a_daemon_that_is_silent_or_says_that_it_leaves_is_away_and_says_since_when() 
             .contains("has not been heard")
     );
     assert_eq!(news.state.game.len(), 1, "what was known of the game stays");
+    assert!(!news.state.sure, "it may have gone on");
     remote.online(now, at, &online(1, true), true).unwrap();
     let news = remote.online(now, at, &online(1, false), true).unwrap();
     assert!(news.state.link.why().unwrap().contains("hall-1 is away"));
@@ -265,6 +267,57 @@ fn a_new_game_is_said_again_with_its_position_until_the_board_has_begun_it() {
         again[0]["state"].is_object(),
         "the game has begun: {again:?}"
     );
+}
+
+#[test]
+fn a_new_game_that_its_daemon_began_before_it_died_is_not_begun_anew() {
+    let (now, at) = (Instant::now(), SystemTime::now());
+    let client = ClientId(7);
+    let mut remote = remote();
+    remote.online(now, at, &online(1, true), true);
+    let mut old: Value = serde_json::from_slice(&state(1, 4)).unwrap();
+    old["peer"]["since"] = json!("2026-01-31T12:00:00.123456789Z");
+    remote.state(now, old.to_string().as_bytes(), true).unwrap();
+    remote.command(now, at, &Command::NewGame { client });
+    remote.command(now, at, &target(2));
+    // It has begun, and the daemon died before it said so; the board knows no place of the client.
+    remote.online(now, at, &online(2, true), true);
+    let mut new: Value = serde_json::from_slice(&state(2, 1)).unwrap();
+    new["peer"]["since"] = json!("2026-01-31T12:05:00Z");
+    remote.state(now, new.to_string().as_bytes(), true).unwrap();
+    let again = said(&remote.again(now, at)[0].payload).1;
+    let after = "2026-01-31T12:00:00.123456789Z";
+    assert_eq!(again["new-game"]["after"], after);
+    let Ok(Order::Again(_, begun)) = orders::read(&again) else {
+        panic!("{again}");
+    };
+    assert!(begun.is_so(client, &remote.snapshot()));
+    let since = humantime::parse_rfc3339(after).unwrap();
+    let before = Snapshot {
+        since: Some(since),
+        ..remote.snapshot()
+    };
+    assert!(!begun.is_so(client, &before), "it has not begun yet");
+}
+
+#[test]
+fn a_new_game_on_a_board_without_a_game_is_said_once() {
+    let (now, at) = (Instant::now(), SystemTime::now());
+    let client = ClientId(7);
+    let mut remote = remote();
+    remote.online(now, at, &online(1, true), true);
+    remote.state(now, &state(1, 0), true).unwrap();
+    assert!(
+        remote
+            .command(now, at, &Command::NewGame { client })
+            .is_some()
+    );
+    remote.command(now, at, &target(2));
+    // Its daemon took both, died, and the hand has moved.
+    remote.state(now, &state(2, 1), true).unwrap();
+    let again = remote.again(now, at);
+    assert_eq!(again.len(), 1);
+    assert!(said(&again[0].payload).1["state"].is_object());
 }
 
 #[test]

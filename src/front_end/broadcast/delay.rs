@@ -175,8 +175,10 @@ impl Delayed {
 
     /// When something more may be shown.
     pub fn deadline(&self) -> Option<Instant> {
-        let stamps = [self.waiting.first().copied(), self.cut, self.end.1];
-        stamps.into_iter().flatten().map(|stamp| stamp.due).min()
+        // In this order they are shown, whichever is due first.
+        let waiting = self.waiting.first().copied();
+        let next = self.cut.or(waiting).or(self.end.1);
+        next.map(|stamp| stamp.due)
     }
 
     /// Whether everything is shown.
@@ -268,4 +270,40 @@ fn in_millis(span: Duration) -> u64 {
 pub(super) fn time(millis: u64) -> SystemTime {
     let at = SystemTime::UNIX_EPOCH.checked_add(Duration::from_millis(millis));
     crate::system::clock::written(at.unwrap_or(SystemTime::UNIX_EPOCH))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_due_behind_a_move_that_is_taken_back_later_is_waited_for_once() {
+        let now = Now {
+            at: Instant::now(),
+            day: SystemTime::UNIX_EPOCH,
+        };
+        let delay = Duration::from_mins(10);
+        let seconds = |seconds| Now {
+            at: now.at + Duration::from_secs(seconds),
+            ..now
+        };
+        let mut game = Game::standard();
+        game.play_uci(["e2e4", "e7e5"]).unwrap();
+        let mut delayed = Delayed::new(&game);
+        delayed.is(&game, &[], None, now, delay);
+        assert!(delayed.advance(seconds(600).at));
+        // It ends, and a move that was shown is taken back after that.
+        delayed.is(&game, &[], Some(GameEnd::AGREED), seconds(700), delay);
+        delayed.is(
+            &game.truncated(1),
+            &[],
+            Some(GameEnd::AGREED),
+            seconds(800),
+            delay,
+        );
+        assert!(!delayed.advance(seconds(1_300).at));
+        assert_eq!(delayed.deadline(), Some(seconds(1_400).at));
+        assert!(delayed.advance(seconds(1_400).at));
+        assert!(delayed.is_all_shown());
+    }
 }

@@ -236,9 +236,9 @@ impl Commands {
         let order = orders::read(&envelope.command).map_err(|error| error.to_string())?;
         let here = here?;
         let board = &here.name;
-        let (statement, before) = match order {
+        let (statement, begun) = match order {
             Order::Statement(command) => (command, None),
-            Order::Again(command, number) => (command, Some(number)),
+            Order::Again(command, begun) => (command, Some(begun)),
             Order::PutOut => {
                 return give(&here, Command::PutOut).map(Some);
             }
@@ -252,9 +252,10 @@ impl Commands {
                 return Ok(None);
             }
             Order::Promote(role) => {
+                let bus = self.bus.clone();
                 let (from, id) = (envelope.from.clone(), envelope.id.clone());
                 self.button(async move {
-                    let said = buttons::promote(&here, role).await;
+                    let said = buttons::promote(&bus, &here, role).await;
                     Some(answer(&from, &id, said.map_err(|why| why.to_string())))
                 });
                 return Ok(None);
@@ -270,12 +271,8 @@ impl Commands {
         };
         let client = self.guests.number(&guest, board, || (self.number)());
         let client = client.ok_or("there are too many clients of other daemons here")?;
-        if let Some(number) = before {
-            let state = here.state();
-            let mut places = state.places.iter();
-            if places.any(|place| place.client == client && place.number >= number) {
-                return Ok(Some(()));
-            }
+        if begun.is_some_and(|begun| begun.is_so(client, &here.state())) {
+            return Ok(Some(()));
         }
         let mut command = statement.of(client);
         if let Command::Target { label, .. } = &mut command {

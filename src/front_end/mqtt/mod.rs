@@ -6,7 +6,7 @@
 //!
 //! | what | where |
 //! |---|---|
-//! | what is said, and where | `topics`, `messages`, `orders` (commands), `state` (a board as JSON) |
+//! | what is said, and where | `topics`, `messages`, `orders` (commands), `state` and `pairing` (a board as JSON, and who plays there) |
 //! | our boards | `outward` (what happens on them), `commands` (what is said to them), `guests` (who plays on them from elsewhere), `senders` (who may say how much), `turns` (in which order), `complaints`, `home_assistant` |
 //! | boards of others | `remote` |
 //! | what waits for the broker | `outbox` |
@@ -22,6 +22,7 @@ pub mod messages;
 pub mod orders;
 pub mod outbox;
 pub mod outward;
+pub mod pairing;
 pub mod remote;
 pub mod senders;
 pub mod server;

@@ -3,7 +3,7 @@
 //! `"ready"` and `{"promotion": {"piece": "n"}}` are the buttons of the API. A client's statements have its number:
 //! `{"state": {"client": 7, "number": 1, "game": "startpos moves e2e4", "occasion": "engine/hand"}}`.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -11,10 +11,11 @@ use shakmaty::{ByColor, Color, Role, uci::UciMove};
 use thiserror::Error;
 
 use crate::{
-    bus::pairings::Saying,
+    bus::{elsewhere::Button, pairings::Saying},
     chess::game::{Game, MAX_PLIES},
     state::text,
-    vocabulary::{ClientId, ClientName, Clocks, Command, GameEnd, Occasion},
+    system::clock::exact,
+    vocabulary::{ClientId, ClientName, Clocks, Command, GameEnd, Occasion, Snapshot},
 };
 
 /// The longest name of a client, in bytes.
@@ -27,14 +28,34 @@ const MAX_CLOCK: f64 = 7.0 * 24.0 * 3600.0;
 pub enum Order {
     /// A statement of a client; its number is the one it has at its own daemon.
     Statement(Command),
-    /// A statement that is said again, of no use if the client's statement of this number, or a later one, is known.
-    Again(Command, u64),
+    /// A new game that is said again, of no use if it has begun.
+    Again(Command, Begun),
     /// A button: what the player says to the opponent, or to the board.
     Say(Saying),
     /// A button: what pawns become.
     Promote(Role),
     /// A button: whoever has the board is put out.
     PutOut,
+}
+
+/// What tells whether a new game that is said again has begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Begun {
+    /// Then the client's statement of this number, or a later one, is known.
+    pub before: u64,
+    /// Or the board's game is one that is known since later than this: its daemon died when it had begun it, and does not know
+    /// the client any more.
+    pub after: Option<SystemTime>,
+}
+
+impl Begun {
+    /// Whether the new game of this client has begun on a board.
+    pub fn is_so(self, client: ClientId, board: &Snapshot) -> bool {
+        let mut places = board.places.iter();
+        let stated = places.any(|place| place.client == client && place.number >= self.before);
+        let is_later = |after| board.since.is_some_and(|since| since > after);
+        stated || self.after.is_some_and(is_later)
+    }
 }
 
 /// Why a command is not one.
@@ -86,6 +107,9 @@ enum Said {
         client: Option<u64>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         before: Option<u64>,
+        /// RFC 3339, nanoseconds.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        after: Option<String>,
     },
     Ready {
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -220,12 +244,16 @@ fn order(said: Said) -> Result<Order, NoOrder> {
         Said::NewGame {
             client: Some(client),
             before,
+            after,
         } => {
             let command = Command::NewGame {
                 client: ClientId(client),
             };
             Ok(match before {
-                Some(number) => Order::Again(command, number),
+                Some(before) => {
+                    let after = after.and_then(|after| humantime::parse_rfc3339(&after).ok());
+                    Order::Again(command, Begun { before, after })
+                }
                 None => Order::Statement(command),
             })
         }
@@ -301,11 +329,24 @@ fn read_clocks(said: SaidClocks) -> Result<Clocks, NoOrder> {
     })
 }
 
-/// A new game that is said again, before the client's statement of this number.
-pub fn new_game_again(client: ClientId, before: u64) -> Value {
+/// A new game that is said again.
+pub fn new_game_again(client: ClientId, begun: Begun) -> Value {
     let said = Said::NewGame {
         client: Some(client.0),
-        before: Some(before),
+        before: Some(begun.before),
+        after: begun.after.map(exact),
+    };
+    serde_json::to_value(said).unwrap_or_default()
+}
+
+/// A button as JSON.
+pub fn button(button: Button) -> Value {
+    let said = match button {
+        Button::Say(saying) => return serde_json::to_value(saying).unwrap_or_default(),
+        Button::Promote(role) => Said::Promotion {
+            client: None,
+            piece: role.char(),
+        },
     };
     serde_json::to_value(said).unwrap_or_default()
 }
@@ -347,6 +388,7 @@ pub fn write(command: &Command) -> Value {
         Command::NewGame { client } => Said::NewGame {
             client: Some(client.0),
             before: None,
+            after: None,
         },
         Command::Ready { client } => Said::Ready {
             client: Some(client.0),
@@ -452,14 +494,19 @@ mod tests {
     #[test]
     fn buttons_are_names_with_or_without_braces() {
         for saying in Saying::ALL {
-            for json in [json!(saying), json!({ saying.to_string(): {} })] {
+            for json in [
+                button(Button::Say(saying)),
+                json!({ saying.to_string(): {} }),
+            ] {
                 let Ok(Order::Say(said)) = read(&json) else {
                     panic!("{json}");
                 };
                 assert_eq!(said, saying);
             }
         }
-        let knight = read(&json!({ "promotion": { "piece": "n" } }));
+        let knight = button(Button::Promote(Role::Knight));
+        assert_eq!(knight, json!({ "promotion": { "piece": "n" } }));
+        let knight = read(&knight);
         assert!(matches!(knight, Ok(Order::Promote(Role::Knight))));
         assert!(matches!(read(&json!("release")), Ok(Order::PutOut)));
     }

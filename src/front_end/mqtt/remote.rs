@@ -12,16 +12,18 @@ use std::{
 
 use serde::Deserialize;
 use serde_json::Value;
+use tokio::sync::oneshot;
 
 use super::{
     messages::{AWAY_AFTER, Answer, COMMAND_LIFE, Envelope, Online, Turn},
-    orders,
+    orders::{self, Begun},
     outbox::Message,
     settings::{DaemonName, FarBoard},
     state::{Numbers, Object, Reading},
     topics::{Part, Topic},
 };
 use crate::{
+    bus::{elsewhere::Pressed, pairings::Pairing},
     chess::game::{Game, uci},
     vocabulary::{
         Advice, BoardName, By, ClientId, ClientPlace, Command, Event, LinkState, Snapshot,
@@ -36,6 +38,8 @@ const MAX_EVENTS: usize = 256;
 const MAX_CLIENTS: usize = 512;
 /// Commands without an answer that are remembered.
 const MAX_UNANSWERED: usize = 1_024;
+/// The longest words of another daemon, in characters.
+const MAX_WORDS: usize = 200;
 /// Clocks that differ by more than this are not both right.
 const CLOCKS_DIFFER: Duration = Duration::from_secs(20);
 
@@ -55,6 +59,8 @@ pub struct News {
     pub events: Vec<Event>,
     /// The state after it.
     pub state: Snapshot,
+    /// Who plays whom there, if its daemon knows more than the board.
+    pub pairing: Option<Pairing>,
 }
 
 /// Whether the other daemon is heard.
@@ -71,7 +77,30 @@ struct Unanswered {
     client: Option<ClientId>,
     /// Whether the client leaves by it.
     leaves: bool,
+    /// Who waits for the answer to a button.
+    pressed: Option<oneshot::Sender<Result<(), String>>>,
     since: Instant,
+}
+
+impl Unanswered {
+    /// What nobody in particular has said now.
+    fn new(now: Instant) -> Self {
+        Self {
+            id: String::new(),
+            client: None,
+            leaves: false,
+            pressed: None,
+            since: now,
+        }
+    }
+
+    /// Whether it was lost: whoever waits for the answer to a button knows how long.
+    fn is_lost(&self, now: Instant) -> bool {
+        match &self.pressed {
+            Some(pressed) => pressed.is_closed(),
+            None => now.saturating_duration_since(self.since) >= ANSWER_WAIT,
+        }
+    }
 }
 
 /// What a client here has stated, in the order in which the board has to know it.
@@ -82,6 +111,8 @@ struct Standing {
     said: Option<Instant>,
     /// The number of the target that a new game in it belongs to.
     begins: Option<u64>,
+    /// Since when the game before that one is known.
+    after: Option<SystemTime>,
 }
 
 /// A board of another daemon. See the module documentation.
@@ -99,6 +130,8 @@ pub struct Remote {
     games: [Reading; 2],
     /// The board as its daemon shows it.
     shown: Snapshot,
+    /// Who plays whom there.
+    pairing: Option<Pairing>,
     /// Whether its daemon has shown it since it started.
     is_shown: bool,
     /// Events whose state has not come yet, by their numbers.
@@ -132,6 +165,7 @@ impl Remote {
             numbers: Numbers::default(),
             games: <[Reading; 2]>::default(),
             shown,
+            pairing: None,
             is_shown: false,
             events: BTreeMap::new(),
             standing: BTreeMap::new(),
@@ -160,6 +194,8 @@ impl Remote {
             link: LinkState::Down(why.clone()),
             advice: Advice::NoLink(why),
             guidance: [].into(),
+            // As of a board whose link is lost: what is known of its game is written now.
+            sure: false,
             ..self.shown.clone()
         }
     }
@@ -235,17 +271,21 @@ impl Remote {
             .snapshot(&self.name, &self.ours.daemon, &mut self.games, stated)
             .map_err(|error| error.to_string())?;
         self.begins(object.numbers.epoch);
+        let was_up = self.is_up();
         let first = !std::mem::replace(&mut self.is_shown, true);
         let events = self.events_until(object.numbers.sequence, &shown, first);
         self.numbers = object.numbers;
+        self.pairing = object.pairing(&shown);
         self.shown = shown;
         self.games_begun();
         if live {
             self.heard = Some(now);
         }
         let mut events = events;
-        if live && self.presence != Presence::Here {
+        if live {
             self.presence = Presence::Here;
+        }
+        if !was_up && self.is_up() {
             events.insert(0, Event::Connected);
         }
         Ok(Some(self.news(events)))
@@ -285,9 +325,18 @@ impl Remote {
         let Some(at) = self.unanswered.iter().position(|one| one.id == answer.id) else {
             return false;
         };
-        let answered = self.unanswered.remove(at);
-        if let Some(error) = &answer.error {
-            self.refusals.push(error.chars().take(200).collect());
+        let mut answered = self.unanswered.remove(at);
+        if let Some(pressed) = answered.as_mut().and_then(|one| one.pressed.take()) {
+            let words = |error: &String| error.chars().take(MAX_WORDS).collect();
+            // Nobody may wait for it any more.
+            let _ = pressed.send(
+                answer
+                    .error
+                    .as_ref()
+                    .map_or(Ok(()), |error| Err(words(error))),
+            );
+        } else if let Some(error) = &answer.error {
+            self.refusals.push(error.chars().take(MAX_WORDS).collect());
         } else if let Some(Unanswered {
             client: Some(client),
             leaves: true,
@@ -311,6 +360,22 @@ impl Remote {
         Some(self.message(now, at, command, &orders::write(command)))
     }
 
+    /// A button is pressed here.
+    pub fn press(&mut self, now: Instant, at: SystemTime, pressed: Pressed) -> Option<Message> {
+        if let LinkState::Down(why) = self.snapshot().link
+            && !self.is_up()
+        {
+            // Nobody may wait for it any more.
+            let _ = pressed.answer.send(Err(why));
+            return None;
+        }
+        let unanswered = Unanswered {
+            pressed: Some(pressed.answer),
+            ..Unanswered::new(now)
+        };
+        Some(self.envelope(now, at, unanswered, &orders::button(pressed.button)))
+    }
+
     /// What has to be said again now.
     pub fn again(&mut self, now: Instant, at: SystemTime) -> Vec<Message> {
         if self.presence != Presence::Here || !self.is_shown {
@@ -319,7 +384,7 @@ impl Remote {
         let late = |since: Instant| now.saturating_duration_since(since) >= ANSWER_WAIT;
         let mut again: Vec<ClientId> = Vec::new();
         self.unanswered.retain(|one| {
-            let lost = late(one.since);
+            let lost = one.is_lost(now);
             let client = one.client.filter(|client| lost && !again.contains(client));
             again.extend(client);
             !lost
@@ -338,12 +403,14 @@ impl Remote {
                 continue;
             };
             standing.said = Some(now);
-            let (commands, begins) = (standing.commands.clone(), standing.begins);
+            let commands = standing.commands.clone();
+            let after = standing.after;
+            let begun = standing.begins.map(|before| Begun { before, after });
             for command in &commands {
-                let said = match (command, begins) {
+                let said = match (command, begun) {
                     // A game that has gone on meanwhile must not be begun anew.
-                    (Command::NewGame { client }, Some(before)) => {
-                        orders::new_game_again(*client, before)
+                    (Command::NewGame { client }, Some(begun)) => {
+                        orders::new_game_again(*client, begun)
                     }
                     _ => orders::write(command),
                 };
@@ -374,6 +441,8 @@ impl Remote {
                 self.standing.remove(&client);
             }
             Command::Ready { .. } => return,
+            // Where no game is, no other begins by it: said again, it could only undo the hand's first move.
+            Command::NewGame { .. } if self.shows_no_game() => return,
             _ => {}
         }
         if self.standing.len() >= MAX_CLIENTS && !self.standing.contains_key(&client) {
@@ -401,7 +470,10 @@ impl Remote {
         standing.commands.retain(|before| !replaces(before));
         standing.commands.push(command.clone());
         match command {
-            Command::NewGame { .. } => standing.begins = None,
+            Command::NewGame { .. } => {
+                standing.begins = None;
+                standing.after = self.shown.since;
+            }
             // What was before a new game is over with the first target after it.
             Command::Target { number, .. } if standing.begins.is_none() => {
                 let new = |command: &Command| matches!(command, Command::NewGame { .. });
@@ -409,6 +481,16 @@ impl Remote {
             }
             _ => {}
         }
+    }
+
+    /// Whether its daemon is there and shows it.
+    fn is_up(&self) -> bool {
+        self.presence == Presence::Here && self.is_shown
+    }
+
+    /// Whether the board is known to have no game now.
+    fn shows_no_game(&self) -> bool {
+        self.is_up() && self.shown.game.is_empty()
     }
 
     /// The message of a command, which is `said` so.
@@ -419,21 +501,35 @@ impl Remote {
         command: &Command,
         said: &Value,
     ) -> Message {
-        self.counted += 1;
-        self.series.1 += 1;
-        let Ours { daemon, epoch } = &self.ours;
-        let id = format!("{epoch}-{}-{}", self.name, self.counted);
         if let Some(client) = command.client()
             && (matches!(command, Command::Target { .. }) || command.leaves())
             && let Some(standing) = self.standing.get_mut(&client)
         {
             standing.said = Some(now);
         }
-        self.unanswered.push_back(Unanswered {
-            id: id.clone(),
+        let unanswered = Unanswered {
             client: command.client(),
             leaves: command.leaves(),
-            since: now,
+            ..Unanswered::new(now)
+        };
+        self.envelope(now, at, unanswered, said)
+    }
+
+    /// What is `said`, in an envelope that is waited for.
+    fn envelope(
+        &mut self,
+        now: Instant,
+        at: SystemTime,
+        unanswered: Unanswered,
+        said: &Value,
+    ) -> Message {
+        self.counted += 1;
+        self.series.1 += 1;
+        let Ours { daemon, epoch } = &self.ours;
+        let id = format!("{epoch}-{}-{}", self.name, self.counted);
+        self.unanswered.push_back(Unanswered {
+            id: id.clone(),
+            ..unanswered
         });
         if self.unanswered.len() > MAX_UNANSWERED {
             self.unanswered.pop_front();
@@ -525,6 +621,7 @@ impl Remote {
         News {
             events,
             state: self.snapshot(),
+            pairing: self.pairing.clone(),
         }
     }
 

@@ -2,19 +2,27 @@
 
 use std::{
     collections::BTreeMap,
+    hash::{BuildHasher as _, RandomState},
     time::{Duration, Instant, SystemTime},
 };
 
 use super::settings::DaemonName;
 
-/// Senders that are known at once; the one that has been silent longest is forgotten for another.
+/// Senders that are known at once. One is forgotten for another once its commands have expired: the one that has been silent longest.
 pub const MAX_SENDERS: usize = 256;
 /// Commands of one sender at once: a hall's tables that all begin a round.
 pub const AT_ONCE: u32 = 400;
 /// Commands of one sender a second, after that: two for each of a hundred boards.
 pub const PER_SECOND: u32 = 200;
-/// Identifiers of one sender that are remembered until their commands expire.
-pub const MAX_IDS: usize = 4_096;
+/// Bytes that an identifier takes until its command expires: a key of eight, a time of four, and what a B-tree takes for them.
+const ID: usize = 32;
+/// Bytes of identifiers that every sender may have remembered, whatever others do: of its commands of a second and more.
+pub const OWN_BYTES: usize = 8 * 1024;
+/// Bytes of identifiers beyond that, over all senders: those of 30 that send all they may, good for ten seconds each. With what each
+/// has of its own it is 4 MiB.
+pub const SHARED_BYTES: usize = 4 * 1024 * 1024 - MAX_SENDERS * OWN_BYTES;
+/// Identifiers of all senders are looked through for expired ones at most this often.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// Whether a command is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,12 +40,32 @@ struct Sender {
     left: f64,
     at: Instant,
     told: bool,
-    ids: BTreeMap<String, SystemTime>,
+    /// What stands for an identifier, and until when its command is good, in seconds since 1970.
+    ids: BTreeMap<u64, u32>,
+}
+
+impl Sender {
+    fn expire(&mut self, at: u32) {
+        self.ids.retain(|_, until| *until >= at);
+    }
+
+    /// What it has beyond its own.
+    fn shared(&self) -> usize {
+        (self.ids.len() * ID).saturating_sub(OWN_BYTES)
+    }
 }
 
 /// All of them.
 #[derive(Debug, Default)]
-pub struct Senders(BTreeMap<DaemonName, Sender>);
+pub struct Senders {
+    known: BTreeMap<DaemonName, Sender>,
+    /// Nobody else can tell which identifiers it takes for the same.
+    hasher: RandomState,
+    /// What senders have beyond their own, in all.
+    shared: usize,
+    looked: Option<Instant>,
+    told: bool,
+}
 
 impl Senders {
     /// Whether this command is taken; it is good until then.
@@ -49,13 +77,23 @@ impl Senders {
         id: &str,
         until: SystemTime,
     ) -> Verdict {
-        if !self.0.contains_key(from) && self.0.len() >= MAX_SENDERS {
-            let oldest = self.0.iter().min_by_key(|(_, sender)| sender.at);
-            if let Some(oldest) = oldest.map(|(name, _)| name.clone()) {
-                self.0.remove(&oldest);
-            }
+        let at = seconds(at);
+        if !self.known.contains_key(from) && self.known.len() >= MAX_SENDERS {
+            self.expire(now, at);
+            let idle = self
+                .known
+                .iter()
+                .filter(|(_, sender)| sender.ids.is_empty());
+            let oldest = idle.min_by_key(|(_, sender)| sender.at);
+            // What one of them has said could be said again by anybody if it was forgotten before.
+            let Some(oldest) = oldest.map(|(name, _)| name.clone()) else {
+                return Verdict::TooMany(!std::mem::replace(&mut self.told, true));
+            };
+            self.known.remove(&oldest);
+            self.told = false;
         }
-        let sender = self.0.entry(from.clone()).or_insert_with(|| Sender {
+        let id = self.hasher.hash_one(id);
+        let sender = self.known.entry(from.clone()).or_insert_with(|| Sender {
             left: f64::from(AT_ONCE),
             at: now,
             told: false,
@@ -67,25 +105,67 @@ impl Senders {
         let more = passed.as_secs_f64() * f64::from(PER_SECOND);
         sender.left = (sender.left + more).min(f64::from(AT_ONCE));
         sender.at = now;
-        if sender.ids.contains_key(id) {
+        if sender.ids.contains_key(&id) {
             return Verdict::Again;
         }
-        if sender.ids.len() >= MAX_IDS {
-            sender.ids.retain(|_, until| *until >= at);
-        }
-        if sender.left < 1.0 || sender.ids.len() >= MAX_IDS {
+        let has_room = sender.ids.len() * ID + ID <= OWN_BYTES;
+        let is_paced = sender.left >= 1.0;
+        let has_room = has_room || is_paced && self.has_room(now, at);
+        let Some(sender) = self.known.get_mut(from) else {
+            return Verdict::TooMany(false);
+        };
+        if !is_paced || !has_room {
             return Verdict::TooMany(!std::mem::replace(&mut sender.told, true));
         }
         sender.left -= 1.0;
         sender.told = false;
-        sender.ids.insert(id.to_owned(), until);
+        let before = sender.shared();
+        // Kept until the second is over.
+        sender.ids.insert(id, seconds(until).saturating_add(1));
+        self.shared += sender.shared().saturating_sub(before);
         Verdict::New
     }
+
+    /// Whether one more identifier may be remembered beyond what senders have of their own.
+    fn has_room(&mut self, now: Instant, at: u32) -> bool {
+        if self.shared + ID > SHARED_BYTES / 2 {
+            self.expire(now, at);
+        }
+        self.shared + ID <= SHARED_BYTES
+    }
+
+    /// Forgets what has expired.
+    fn expire(&mut self, now: Instant, at: u32) {
+        let lately = |looked: Instant| now.saturating_duration_since(looked) < LOOK;
+        if self.looked.is_some_and(lately) {
+            return;
+        }
+        self.looked = Some(now);
+        for sender in self.known.values_mut() {
+            sender.expire(at);
+        }
+        self.shared = self.known.values().map(Sender::shared).sum();
+    }
+}
+
+/// Since 1970, by a clock that is within a century of it.
+fn seconds(at: SystemTime) -> u32 {
+    let since = at
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap_or_default();
+    u32::try_from(since.as_secs()).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    impl Senders {
+        fn bytes(&self) -> usize {
+            let ids = self.known.values().map(|sender| sender.ids.len());
+            ids.sum::<usize>() * ID
+        }
+    }
 
     #[test]
     fn a_flood_costs_its_sender_only_and_nothing_is_done_twice() {
@@ -112,22 +192,40 @@ mod tests {
     }
 
     #[test]
-    fn what_is_remembered_of_senders_is_bounded() {
-        let (mut now, mut at) = (Instant::now(), SystemTime::now());
+    fn what_is_remembered_of_senders_is_bounded_and_nothing_is_done_twice_all_the_same() {
+        let (mut now, at) = (Instant::now(), SystemTime::now());
+        let until = at + Duration::from_mins(5);
         let mut senders = Senders::default();
-        for number in 0..MAX_SENDERS + 10 {
-            now += Duration::from_millis(1);
-            let name = format!("hall-{number}").parse().unwrap();
-            senders.judge(now, at, &name, "1", at);
+        let name = |number: usize| format!("hall-{number}").parse::<DaemonName>().unwrap();
+        let mut taken = vec![0; MAX_SENDERS];
+        // As many names as are known, each of which sends all it may.
+        for second in 0..2 {
+            for (number, taken) in taken.iter_mut().enumerate() {
+                for _ in 0..AT_ONCE {
+                    let id = taken.to_string();
+                    let verdict = senders.judge(now, at, &name(number), &id, until);
+                    *taken += usize::from(verdict == Verdict::New);
+                }
+            }
+            assert!(senders.bytes() <= 4 * 1024 * 1024, "in second {second}");
+            now += Duration::from_secs(2);
         }
-        assert_eq!(senders.0.len(), MAX_SENDERS);
-        let name = "hall-300".parse().unwrap();
-        for number in 0..3 * MAX_IDS {
-            now += Duration::from_millis(10);
-            at += Duration::from_millis(10);
-            let until = at + Duration::from_secs(10);
-            senders.judge(now, at, &name, &number.to_string(), until);
+        assert!(senders.bytes() > 3 * 1024 * 1024);
+        for (number, taken) in taken.iter().enumerate() {
+            assert!(*taken >= OWN_BYTES / ID, "every sender has its share");
+            for id in 0..*taken {
+                let verdict = senders.judge(now, at, &name(number), &id.to_string(), until);
+                assert_eq!(verdict, Verdict::Again);
+            }
         }
-        assert!(senders.0[&name].ids.len() <= MAX_IDS);
+        // Another name is no way to make one forgotten before its commands have expired.
+        let mut new = |at| senders.judge(now, at, &name(MAX_SENDERS), "1", until);
+        assert_eq!(new(at), Verdict::TooMany(true));
+        assert_eq!(new(at), Verdict::TooMany(false));
+        now += LOOK;
+        let later = until + Duration::from_secs(2);
+        let verdict = senders.judge(now, later, &name(MAX_SENDERS), "1", later);
+        assert_eq!(verdict, Verdict::New);
+        assert_eq!(senders.known.len(), MAX_SENDERS);
     }
 }

@@ -30,13 +30,15 @@ use super::{
     topics::{About, Part, Topic},
 };
 use crate::{
-    bus::{BoardHandle, Bus, News, Publication},
+    bus::{BoardHandle, Bus, News, Publication, elsewhere::Pressed, pairings::Pairing},
     state::Shelf,
     system::{clock, sleep::sleep_until_some},
     text::lines::printable,
     vocabulary::{BoardName, ClientId, Command, Event},
 };
 
+/// Buttons of boards elsewhere that may wait: people press them.
+const PRESSED: usize = 16;
 /// How often boards elsewhere are looked after: commands without an answer, daemons that are silent.
 const TICK: Duration = Duration::from_secs(5);
 /// How long the broker may take for our last word.
@@ -126,6 +128,10 @@ struct Server<'a> {
     corrected: Option<Instant>,
     /// Why the broker is not reached; `None` while it is.
     unreached: Option<String>,
+    /// The pairings that the broker has been told.
+    paired: BTreeMap<BoardName, Arc<Pairing>>,
+    /// Where buttons of boards elsewhere are pressed.
+    presses: Option<mpsc::Sender<Pressed>>,
     /// Topics to listen to.
     filters: Vec<String>,
     /// When Home Assistant is told everything again.
@@ -145,6 +151,8 @@ impl<'a> Server<'a> {
             complaints: Complaints::default(),
             corrected: None,
             unreached: Some("it has not been reached yet".to_owned()),
+            paired: BTreeMap::new(),
+            presses: None,
             filters: Vec::new(),
             birth: None,
         }
@@ -161,6 +169,8 @@ impl<'a> Server<'a> {
         let mut changes = bus.changes();
         let mut pairings = bus.pairings().changes();
         let mut wanted = self.house.hub.wanted();
+        let (presses, mut pressed) = mpsc::channel(PRESSED);
+        self.presses = Some(presses);
         let first = tokio::time::Instant::now() + TICK;
         let mut tick = interval_at(first, TICK);
         let mut heartbeat = interval_at(tokio::time::Instant::now() + HEARTBEAT, HEARTBEAT);
@@ -177,6 +187,7 @@ impl<'a> Server<'a> {
                 () = stop.cancelled() => break,
                 heard = broker.heard() => self.heard(heard),
                 Some((board, command)) = said.recv() => self.say(&board, &command),
+                Some(pressed) = pressed.recv() => self.press(pressed),
                 news = subscription.next() => match news {
                     News::Published(publication) => self.published(&publication),
                     News::Lagged(_) => {
@@ -192,7 +203,7 @@ impl<'a> Server<'a> {
                     self.wanted(remotes);
                 }
                 () = changes.next() => self.boards(),
-                () = pairings.next() => self.states(),
+                () = pairings.next() => self.pairings(),
                 Some(pressed) = self.commands.pressed() => {
                     if let Some(message) = pressed {
                         self.put(message);
@@ -215,8 +226,10 @@ impl<'a> Server<'a> {
     async fn leave(&mut self, broker: &mut impl Broker) {
         for (remote, wanted) in self.remotes.values_mut() {
             let news = remote.unreached("the connection to the broker is switched off");
-            publish(wanted, news);
+            publish(&self.house.bus, wanted, news);
         }
+        self.presses = None;
+        self.elsewhere();
         let lost = self.commands.all_lost();
         self.tell(lost);
         self.put(online(&self.daemon, false, self.epoch));
@@ -308,12 +321,31 @@ impl<'a> Server<'a> {
     /// Says how every board stands.
     fn states(&mut self) {
         for board in self.own() {
-            let commands = &self.commands;
-            let guest = |client| commands.guest(client);
-            let state = self
-                .outward
-                .state(&self.house.bus, &board, &board.state(), guest);
-            self.put(state);
+            self.state(&board);
+        }
+    }
+
+    /// Says how this board stands.
+    fn state(&mut self, board: &BoardHandle) {
+        let commands = &self.commands;
+        let guest = |client| commands.guest(client);
+        let state = self
+            .outward
+            .state(&self.house.bus, board, &board.state(), guest);
+        self.put(state);
+    }
+
+    /// Who plays whom has changed somewhere.
+    fn pairings(&mut self) {
+        for board in self.own() {
+            let now = self.house.bus.pairings().at(&board.name);
+            if self.paired.get(&board.name) != now.as_ref() {
+                match now {
+                    Some(now) => self.paired.insert(board.name.clone(), now),
+                    None => self.paired.remove(&board.name),
+                };
+                self.state(&board);
+            }
         }
     }
 
@@ -341,10 +373,14 @@ impl<'a> Server<'a> {
 
     /// The boards of other daemons that are wanted here.
     fn wanted(&mut self, wanted: BTreeMap<BoardName, Wanted>) {
+        let pairings = self.house.bus.pairings();
         self.remotes.retain(|name, (remote, _)| {
-            wanted
-                .get(name)
-                .is_some_and(|wanted| wanted.far == *remote.far())
+            let is_wanted = |wanted: &Wanted| wanted.far == *remote.far();
+            let stays = wanted.get(name).is_some_and(is_wanted);
+            if !stays {
+                pairings.mirror(name, None);
+            }
+            stays
         });
         for (name, wanted) in wanted {
             if let Some((_, before)) = self.remotes.get_mut(&name) {
@@ -357,10 +393,23 @@ impl<'a> Server<'a> {
             };
             let mut remote = Remote::new(name.clone(), wanted.far.clone(), ours);
             match &self.unreached {
-                Some(why) => publish(&wanted, remote.unreached(&self.no_broker(why))),
+                Some(why) => {
+                    let news = remote.unreached(&self.no_broker(why));
+                    publish(&self.house.bus, &wanted, news);
+                }
                 None => self.filters.extend(filters_of(&remote)),
             }
             self.remotes.insert(name, (remote, wanted));
+        }
+        self.elsewhere();
+    }
+
+    /// Buttons of these boards come here.
+    fn elsewhere(&self) {
+        let elsewhere = self.house.bus.elsewhere();
+        match &self.presses {
+            Some(presses) => elsewhere.set(self.remotes.keys().cloned(), presses),
+            None => elsewhere.clear(),
         }
     }
 
@@ -381,12 +430,22 @@ impl<'a> Server<'a> {
         }
     }
 
+    /// A button of a board elsewhere is pressed here.
+    fn press(&mut self, pressed: Pressed) {
+        let Some((remote, _)) = self.remotes.get_mut(&pressed.board) else {
+            return;
+        };
+        if let Some(message) = remote.press(Instant::now(), clock::now(), pressed) {
+            self.put(message);
+        }
+    }
+
     /// Looks after the boards elsewhere.
     fn tick(&mut self) {
         let (now, at) = (Instant::now(), clock::now());
         let mut messages = Vec::new();
         for (remote, wanted) in self.remotes.values_mut() {
-            publish(wanted, remote.timeout(now));
+            publish(&self.house.bus, wanted, remote.timeout(now));
             messages.extend(remote.again(now, at));
         }
         for message in messages {
@@ -452,7 +511,7 @@ impl<'a> Server<'a> {
         let words = self.no_broker(why);
         warn!("{words}");
         for (remote, wanted) in self.remotes.values_mut() {
-            publish(wanted, remote.unreached(&words));
+            publish(&self.house.bus, wanted, remote.unreached(&words));
         }
     }
 
@@ -507,7 +566,8 @@ impl<'a> Server<'a> {
         let mut again = Vec::new();
         for (remote, wanted) in self.remotes.values_mut() {
             if remote.far().daemon == *daemon {
-                publish(wanted, remote.online(now, at, &said, live));
+                let news = remote.online(now, at, &said, live);
+                publish(&self.house.bus, wanted, news);
                 again.extend(remote.again(now, at));
             }
         }
@@ -521,13 +581,21 @@ impl<'a> Server<'a> {
         if said.online && said.epoch == self.epoch {
             return;
         }
-        if said.online && said.epoch > self.epoch {
-            let words = format!(
-                "another BoardBridge on this broker is called {} too: give one of them another `name` in [mqtt]",
-                self.daemon
-            );
+        if said.epoch > self.epoch {
+            let words = if said.online {
+                format!(
+                    "another BoardBridge on this broker is called {} too: give one of them another `name` in [mqtt]",
+                    self.daemon
+                )
+            } else {
+                "the clock of this machine was set back, and without [state] nobody counts the starts: other daemons take \
+                 what is said now for old. Switch [state] on, or set the clock right"
+                    .to_owned()
+            };
             self.complaints.complain("our name", &words);
-            return;
+            if said.online {
+                return;
+            }
         }
         let now = Instant::now();
         let lately = |at: Instant| now.saturating_duration_since(at) < CORRECTIONS;
@@ -575,7 +643,7 @@ impl<'a> Server<'a> {
                 Part::Events if live => wrong = remote.event(now, payload).err(),
                 Part::State => match remote.state(now, payload, live) {
                     Ok(news) => {
-                        publish(wanted, news);
+                        publish(&self.house.bus, wanted, news);
                         again.extend(remote.again(now, at));
                     }
                     Err(error) => wrong = Some(error),
@@ -635,8 +703,14 @@ fn filters_of(remote: &Remote) -> [String; 2] {
     [Part::State, Part::Events].map(|part| Topic::board(&far.daemon, &far.board, part).to_string())
 }
 
-fn publish(wanted: &Wanted, news: Option<RemoteNews>) {
-    if let Some(RemoteNews { events, state }) = news {
+fn publish(bus: &Bus, wanted: &Wanted, news: Option<RemoteNews>) {
+    if let Some(news) = news {
+        let RemoteNews {
+            events,
+            state,
+            pairing,
+        } = news;
+        bus.pairings().mirror(&state.board, pairing);
         let comes_or_goes =
             |event: &&Event| matches!(event, Event::Connected | Event::Disconnected { .. });
         if let Some(event) = events.iter().find(comes_or_goes) {

@@ -2,18 +2,19 @@
 //!
 //! What is only for daemons is in `peer`, and may be missing: then it is told from the rest.
 
-use std::{
-    sync::Arc,
-    time::{Duration, SystemTime},
-};
+use std::{sync::Arc, time::Duration};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use shakmaty::{Move, uci::UciMove};
 
-use super::{guests::Guest, settings::DaemonName};
+use super::{
+    guests::Guest,
+    pairing::{self, PeerPairing, times},
+    settings::DaemonName,
+};
 use crate::{
-    bus::{BoardHandle, Bus},
+    bus::{BoardHandle, Bus, pairings::Pairing},
     chess::{
         game::{Game, uci},
         guidance::Action,
@@ -50,10 +51,14 @@ struct Peer {
     taken_back: bool,
     put_to_start: u64,
     by: Vec<Option<By>>,
+    /// Seconds left after each move.
+    left: Vec<Option<f64>>,
     /// RFC 3339, nanoseconds: the game's identity.
     since: Option<String>,
     began: Option<String>,
     places: Vec<Place>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pairing: Option<PeerPairing>,
 }
 
 impl Default for Peer {
@@ -65,9 +70,11 @@ impl Default for Peer {
             taken_back: false,
             put_to_start: 0,
             by: Vec::new(),
+            left: Vec::new(),
             since: None,
             began: None,
             places: Vec::new(),
+            pairing: None,
         }
     }
 }
@@ -95,9 +102,6 @@ pub fn write(
     guest: impl Fn(ClientId) -> Option<Guest>,
 ) -> Value {
     let mut object = objects::board(bus, board, snapshot);
-    let exact = |at: Option<SystemTime>| {
-        at.map(|at| humantime::format_rfc3339_nanos(clock::written(at)).to_string())
-    };
     let places = snapshot.places.iter().filter_map(|place| {
         let Guest { daemon, client, .. } = guest(place.client)?;
         Some(Place {
@@ -116,9 +120,14 @@ pub fn write(
         taken_back: snapshot.taken_back,
         put_to_start: snapshot.put_to_start,
         by: snapshot.by.to_vec(),
-        since: exact(snapshot.since),
-        began: exact(snapshot.began),
+        left: snapshot.left.iter().map(|left| left.map(rounded)).collect(),
+        since: snapshot.since.map(clock::exact),
+        began: snapshot.began.map(clock::exact),
         places: places.collect(),
+        pairing: bus
+            .pairings()
+            .at(&board.name)
+            .map(|paired| PeerPairing::of(&paired, snapshot)),
     };
     if let Value::Object(object) = &mut object {
         object.insert("epoch".to_owned(), numbers.epoch.into());
@@ -170,6 +179,9 @@ pub struct Object {
     holders: Vec<ClientName>,
     #[serde(default)]
     waiting: Vec<ClientName>,
+    /// Read by itself: what a newer version says there must not cost the board.
+    #[serde(default)]
+    pairing: Value,
     #[serde(default)]
     peer: Option<Peer>,
 }
@@ -244,10 +256,6 @@ impl Object {
             .as_ref()
             .and_then(|outcome| outcome.parse().ok());
         let ending = self.ending.zip(outcome);
-        let took = self
-            .took
-            .iter()
-            .map(|took| Duration::try_from_secs_f64((*took)?).ok());
         Ok(Snapshot {
             advice: self.advice(&link, &game, target.as_ref()),
             link,
@@ -262,7 +270,8 @@ impl Object {
             put_to_start: peer.put_to_start,
             guidance: self.guidance.clone().into(),
             by: fitting(peer.by.into_iter(), game.len()),
-            took: fitting(took, game.len()),
+            took: fitting(times(&self.took).iter().copied(), game.len()),
+            left: times(&peer.left),
             since: read(&peer.since),
             began: read(&peer.began),
             ending: ending.map(|(reason, outcome)| GameEnd { reason, outcome }),
@@ -276,6 +285,12 @@ impl Object {
             target: target.map(Arc::new),
             ..Snapshot::new(board.clone())
         })
+    }
+
+    /// Who plays whom there, on the board in this state.
+    pub fn pairing(&self, board: &Snapshot) -> Option<Pairing> {
+        let known = self.peer.as_ref().and_then(|peer| peer.pairing.as_ref());
+        pairing::read(&self.pairing, known, board)
     }
 
     fn link(&self) -> LinkState {

@@ -3,7 +3,7 @@
 //! Commands that carry a [`Turn`](super::messages::Turn) are carried out by its number. One that comes early waits a moment for those before it.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     time::{Duration, Instant},
 };
 
@@ -33,7 +33,13 @@ struct Speech {
 
 /// What is said to our boards, in turn.
 #[derive(Debug, Default)]
-pub struct Turns(BTreeMap<Speaker, Speech>);
+pub struct Turns {
+    speeches: BTreeMap<Speaker, Speech>,
+    /// Those in which something waits, by the time at which it has waited long enough.
+    waits: BTreeSet<(Instant, Speaker)>,
+    /// How many commands wait.
+    early: usize,
+}
 
 impl Turns {
     /// A command for this board has come; returns what is to be carried out now, in order.
@@ -49,12 +55,14 @@ impl Turns {
         let Some(turn) = envelope.turn.clone() else {
             return Ok(vec![envelope]);
         };
-        let is_full = self.early() >= MAX_EARLY;
+        let is_full = self.early >= MAX_EARLY;
         let speaker = (envelope.from.clone(), board.clone(), turn.of);
-        if !self.0.contains_key(&speaker) && self.0.len() >= MAX_SPEAKERS {
-            let silent = self.0.iter().min_by_key(|(_, speech)| speech.heard);
+        if !self.speeches.contains_key(&speaker) && self.speeches.len() >= MAX_SPEAKERS {
+            let speeches = self.speeches.iter();
+            let silent = speeches.min_by_key(|(_, speech)| speech.heard);
             if let Some(silent) = silent.map(|(speaker, _)| speaker.clone()) {
-                self.0.remove(&silent);
+                self.change(&silent, |speech| speech.early.clear());
+                self.speeches.remove(&silent);
             }
         }
         let begins = Speech {
@@ -63,29 +71,52 @@ impl Turns {
             early: BTreeMap::new(),
             heard: now,
         };
-        let speech = self.0.entry(speaker).or_insert_with(|| begins);
-        speech.heard = now;
-        if turn.series > speech.series {
-            speech.series = turn.series;
-            speech.next = 1;
-            speech.early.clear();
+        self.speeches
+            .entry(speaker.clone())
+            .or_insert_with(|| begins);
+        let said = self.change(&speaker, |speech| {
+            speech.heard = now;
+            if turn.series > speech.series {
+                speech.series = turn.series;
+                speech.next = 1;
+                speech.early.clear();
+            }
+            if (turn.series, turn.number) < (speech.series, speech.next) {
+                return Err(Box::new(envelope));
+            }
+            speech.early.insert(turn.number, (now, envelope));
+            // If too many wait, none does.
+            if is_full {
+                speech.skip();
+            }
+            Ok(speech.ready())
+        });
+        said.unwrap_or_else(|| Ok(Vec::new()))
+    }
+
+    /// Changes what somebody has said, and notes what waits then. `None` if nobody knows him.
+    fn change<T>(&mut self, speaker: &Speaker, change: impl FnOnce(&mut Speech) -> T) -> Option<T> {
+        let speech = self.speeches.get_mut(speaker)?;
+        let (before, waited) = (speech.early.len(), speech.deadline());
+        let changed = change(speech);
+        let (after, waits) = (speech.early.len(), speech.deadline());
+        self.early = self.early + after - before;
+        if waited != waits {
+            if let Some(waited) = waited {
+                self.waits.remove(&(waited, speaker.clone()));
+            }
+            if let Some(waits) = waits {
+                self.waits.insert((waits, speaker.clone()));
+            }
         }
-        if (turn.series, turn.number) < (speech.series, speech.next) {
-            return Err(Box::new(envelope));
-        }
-        speech.early.insert(turn.number, (now, envelope));
-        // If too many wait, none does.
-        if is_full {
-            speech.skip();
-        }
-        Ok(speech.ready())
+        Some(changed)
     }
 
     /// Whether this command waits for its turn.
     pub fn holds(&self, board: &BoardName, envelope: &Envelope) -> bool {
         envelope.turn.as_ref().is_some_and(|turn| {
             let speaker = (envelope.from.clone(), board.clone(), turn.of.clone());
-            self.0.get(&speaker).is_some_and(|speech| {
+            self.speeches.get(&speaker).is_some_and(|speech| {
                 speech.series == turn.series && speech.early.contains_key(&turn.number)
             })
         })
@@ -93,25 +124,22 @@ impl Turns {
 
     /// When [`Self::overdue`] has something.
     pub fn deadline(&self) -> Option<Instant> {
-        self.0.values().filter_map(Speech::deadline).min()
+        self.waits.first().map(|(at, _)| *at)
     }
 
     /// What has waited long enough, and the board that it is for.
     pub fn overdue(&mut self, now: Instant) -> Vec<(BoardName, Envelope)> {
         let mut overdue = Vec::new();
-        for ((_, board, _), speech) in &mut self.0 {
-            while speech.deadline().is_some_and(|deadline| deadline <= now) {
+        while let Some((_, speaker)) = self.waits.first().filter(|(at, _)| *at <= now) {
+            let speaker = speaker.clone();
+            let ready = self.change(&speaker, |speech| {
                 speech.skip();
-                let ready = speech.ready().into_iter();
-                overdue.extend(ready.map(|envelope| (board.clone(), envelope)));
-            }
+                speech.ready()
+            });
+            let ready = ready.unwrap_or_default().into_iter();
+            overdue.extend(ready.map(|envelope| (speaker.1.clone(), envelope)));
         }
         overdue
-    }
-
-    /// How many commands wait.
-    fn early(&self) -> usize {
-        self.0.values().map(|speech| speech.early.len()).sum()
     }
 }
 
@@ -207,13 +235,15 @@ mod tests {
         for number in 2..MAX_EARLY as u64 + 10 {
             let _ = turns.take(now, &board, envelope(5, number));
         }
-        assert!(turns.early() <= MAX_EARLY);
+        assert!(turns.early <= MAX_EARLY);
         for number in 0..MAX_SPEAKERS + 10 {
             now += Duration::from_millis(1);
             let mut one = envelope(5, 1);
             one.from = format!("hall-{number}").parse().unwrap();
             let _ = turns.take(now, &board, one);
         }
-        assert!(turns.0.len() <= MAX_SPEAKERS);
+        assert!(turns.speeches.len() <= MAX_SPEAKERS);
+        // Who was forgotten waits for nothing.
+        assert_eq!((turns.early, turns.deadline()), (0, None));
     }
 }

@@ -6,13 +6,16 @@ use std::{
     sync::Arc,
 };
 
-use super::lines::{Present, event_line, lagged_line, pairing_line, text};
+use super::{
+    board as object,
+    lines::{Present, event_line, lagged_line, pairing_line, text},
+};
 use crate::{
     bus::{
         self, Bus, News, Publication, Subscription,
         pairings::{self, Pairing},
     },
-    vocabulary::BoardName,
+    vocabulary::{BoardName, Event},
 };
 
 /// What one watcher has been told, and what comes next.
@@ -27,6 +30,8 @@ pub struct Watching {
     next: VecDeque<String>,
     /// The pairings that the watcher knows.
     paired: BTreeMap<BoardName, Arc<Pairing>>,
+    /// The watcher is told a board's state after everything that happens on it.
+    states: bool,
 }
 
 impl Watching {
@@ -39,7 +44,17 @@ impl Watching {
             present: Present::of(&bus),
             next: VecDeque::new(),
             paired: paired(&bus),
+            states: false,
             bus,
+        }
+    }
+
+    /// A watcher that wants the state, too, after what happens.
+    #[must_use]
+    pub fn with_states(self) -> Self {
+        Self {
+            states: true,
+            ..self
         }
     }
 
@@ -81,6 +96,17 @@ impl Watching {
         let events = publication.events.iter();
         let lines = events.map(|event| text(&event_line(publication, event)));
         self.next.extend(lines);
+        let Some(state) = &publication.state else {
+            return;
+        };
+        // Another daemon's board comes with a game that was not told here.
+        let comes = publication.events.contains(&Event::Connected);
+        if (self.states || comes && self.bus.elsewhere().has(&state.board))
+            && let Some(board) = self.bus.board(state.board.as_str())
+        {
+            let line = object(&self.bus, &board, state);
+            self.next.push_back(text(&line));
+        }
     }
 
     fn tell_pairings(&mut self) {
@@ -100,4 +126,58 @@ fn paired(bus: &Bus) -> BTreeMap<BoardName, Arc<Pairing>> {
     let boards = bus.boards().into_iter();
     let paired = boards.filter_map(|board| Some((bus.pairings().at(&board.name)?, board.name)));
     paired.map(|(pairing, name)| (name, pairing)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+    use tokio::sync::{broadcast, mpsc};
+
+    use super::*;
+    use crate::{
+        bus::{BoardHandle, CAPACITY, COMMANDS, Publisher},
+        vocabulary::{By, Snapshot},
+    };
+
+    /// The events that a watcher is told after a new game on a board, which may be elsewhere.
+    async fn told(states: bool, elsewhere: bool, happened: Event) -> Vec<String> {
+        let (publications, _) = broadcast::channel(CAPACITY);
+        let name: BoardName = "table".parse().unwrap();
+        let publisher = Publisher::new(publications.clone(), Snapshot::new(name.clone()));
+        let (commands, _) = mpsc::channel(COMMANDS);
+        let board = BoardHandle {
+            name: name.clone(),
+            way: "in a test".into(),
+            commands,
+            publisher: publisher.clone(),
+        };
+        let bus = Bus::new(publications, vec![board]);
+        if elsewhere {
+            bus.elsewhere().set([name], &mpsc::channel(1).0);
+        }
+        let mut watching = Watching::of(bus);
+        if states {
+            watching = watching.with_states();
+        }
+        while watching.ready(0).is_some() {}
+        publisher.publish([happened], None);
+        watching.more().await;
+        let lines = std::iter::from_fn(|| watching.ready(0));
+        let lines = lines.map(|line| serde_json::from_str::<Value>(&line).unwrap());
+        lines
+            .map(|line| line["event"].as_str().unwrap().to_owned())
+            .collect()
+    }
+
+    #[tokio::test]
+    async fn a_state_follows_what_happened_for_those_that_want_it_and_where_a_board_comes_with_its_game()
+     {
+        let new = || Event::NewGame { by: By::Hand };
+        assert_eq!(told(false, false, new()).await, ["new-game"]);
+        assert_eq!(told(true, false, new()).await, ["new-game", "snapshot"]);
+        assert_eq!(told(false, true, new()).await, ["new-game"]);
+        let comes = || Event::Connected;
+        assert_eq!(told(false, false, comes()).await, ["connected"]);
+        assert_eq!(told(false, true, comes()).await, ["connected", "snapshot"]);
+    }
 }

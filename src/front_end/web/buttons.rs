@@ -72,7 +72,9 @@ pub(super) async fn promotion(
         Piece::B => Role::Bishop,
         Piece::N => Role::Knight,
     };
-    buttons::promote(&board, role).await.map_err(not_now)?;
+    buttons::promote(&house.bus, &board, role)
+        .await
+        .map_err(not_now)?;
     Ok(done(&board))
 }
 

@@ -2,7 +2,12 @@
 
 use std::{convert::Infallible, fmt::Write as _, future::pending, sync::Arc, time::Duration};
 
-use axum::{Extension, body::Body, extract::State, response::Response};
+use axum::{
+    Extension,
+    body::Body,
+    extract::{RawQuery, State},
+    response::Response,
+};
 use futures_util::{Stream, StreamExt as _, stream};
 use tokio::time::timeout;
 
@@ -16,6 +21,9 @@ pub const HEARTBEAT: Duration = Duration::from_secs(15);
 /// Lines about boards are sent together until they have this many bytes.
 const CHUNK: usize = 16 * 1024;
 
+/// Asks for the state of a board after everything that happens on it.
+const STATES: &str = "states";
+
 /// What a page gets first: how long it waits, in milliseconds, before it connects again.
 const RETRY: &str = "retry: 1000\n\n";
 /// A heartbeat. It is an event, because a script does not see comments.
@@ -26,8 +34,12 @@ const ALIVE: &str = "event: alive\ndata: 1\n\n";
 pub(super) async fn all(
     State(house): State<Arc<House>>,
     Extension(visitor): Extension<Visitor>,
+    RawQuery(asked): RawQuery,
 ) -> Response {
-    let watching = Watching::of(house.bus.clone());
+    let mut watching = Watching::of(house.bus.clone());
+    if asked.as_deref() == Some(STATES) {
+        watching = watching.with_states();
+    }
     let lines = stream::unfold(watching, async |mut watching| {
         Some((next(&mut watching).await, watching))
     });

@@ -1,6 +1,6 @@
 // The page: shows what the events tell, and says by buttons what the player wants. Each noun has a file: its words, pictures, sounds,
 // lists of moves, boards, games, and the wall. Here is what they share, the stream of events, and which part is shown.
-// A snapshot decides, an event only tells: after an event the board is asked for its state again.
+// A snapshot decides, an event only tells: the stream has the board's state after each event.
 "use strict";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -76,7 +76,7 @@ function alive() {
 function connect() {
   clearTimeout(again);
   stream?.close();
-  stream = new EventSource("/api/v1/events");
+  stream = new EventSource("/api/v1/events?states");
   stream.addEventListener("open", async () => {
     wait = FIRST_WAIT_MS;
     write($("line"), t("connected"));
@@ -144,8 +144,6 @@ function told(line) {
   if (line.event === "pairing" && board.state) {
     board.state.pairing = line.pairing;
     board.show();
-  } else {
-    board.changed();
   }
 }
 
