@@ -183,6 +183,13 @@ fn the_players_that_a_front_end_names_are_in_the_file_also_after_a_restart() {
         rig.led(played.clone(), Some(played));
         rig.archive.name(&rig.snapshot, &players);
     }
+    // The next game, the other way round, is told before the board is led to it.
+    rig.led(whole, Some(game("")));
+    let next = ByColor {
+        white: players.black.clone(),
+        black: players.white.clone(),
+    };
+    rig.archive.name(&rig.snapshot, &next);
     rig.settle();
     rig.restart();
     // Before anybody says again who plays.

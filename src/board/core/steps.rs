@@ -139,7 +139,7 @@ impl Core {
             Some(Step::TakeBack(m)) => self.has_taken_back(m),
             Some(Step::NewGame(beginning)) => self.has_begun(beginning),
             Some(Step::SetUp(game)) if outrun && self.has_played_on(&game) => {
-                self.set_up_again(now)
+                self.set_up_again(now);
             }
             Some(Step::SetUp(game)) => self.has_set_up(*game, new_game),
         }

@@ -435,16 +435,21 @@ impl Archive {
         same.then_some((kept, before))
     }
 
-    /// Names the players of the game in this snapshot, after [`Self::see`] has processed that.
+    /// Names the players of the game in this snapshot, after [`Self::see`] has processed that. A game keeps the names that it
+    /// was given first: those of the next one may be told while the board still has this one.
     pub fn name(&mut self, snapshot: &Snapshot, players: &ByColor<Option<Player>>) {
-        let Some((kept, _)) = self.played(snapshot) else {
+        let led = snapshot.target.as_deref().is_none_or(|target| {
+            let common = snapshot.game.common_plies(target);
+            common.is_some_and(|common| snapshot.game.len() <= common + 1)
+        });
+        let played = self.played(snapshot).map(|(kept, _)| kept);
+        let Some(kept) = played.filter(|kept| led && !kept.record.is_over()) else {
             return;
         };
         let told = players.as_ref().zip(kept.record.names.as_mut());
         for (player, known) in [told.white, told.black] {
-            let name = player.as_ref().map(|player| player.name.as_str());
-            if name.is_some() && name != known.as_deref() {
-                *known = name.map(Arc::from);
+            if let (Some(player), None) = (player, &known) {
+                *known = Some(player.name.as_str().into());
                 kept.revision += 1;
             }
         }
