@@ -121,7 +121,8 @@ impl Daemon {
             every_move: games.every_move || self.store.path().is_none(),
             ..games.clone()
         };
-        let keeping = pgn::task::keep(board, games, folder, writer, running.stop.clone());
+        let bus = self.bus.clone();
+        let keeping = pgn::task::keep(bus, board, games, folder, writer, running.stop.clone());
         running.tasks.spawn(keeping);
     }
 }

@@ -655,6 +655,27 @@ fn challenges_are_listed_accepted_or_left_alone_as_configured() {
     }
 }
 
+#[test]
+fn a_challenge_is_told_with_its_clock_also_where_lichess_does_not_put_it_in_words() {
+    let told = |time: &str| {
+        let mut rig = Rig::new(settings());
+        rig.event(&format!(
+            r#"{{"type":"challenge","challenge":{{"id":"Chal0001","status":"created","challenger":{{"id":"o","name":"Other"}},
+               "speed":"rapid","rated":false,"timeControl":{{{time}}},"direction":"in"}}}}"#
+        ));
+        format!("{:?}", rig.notices)
+    };
+    for (time, words) in [
+        (r#""type":"clock","limit":900,"increment":10"#, "15+10"),
+        (r#""type":"clock","limit":30"#, "0.5+0"),
+        (r#""type":"correspondence","daysPerTurn":3"#, "3d"),
+        (r#""type":"unlimited""#, "no clock"),
+    ] {
+        let words = format!("Other challenges you ({words}, casual)");
+        assert!(told(time).contains(&words), "{}", told(time));
+    }
+}
+
 /// The ends that the board was told.
 fn ends(rig: &Rig) -> Vec<String> {
     let told = rig.commands.iter().filter_map(|command| match command {

@@ -11,6 +11,7 @@ use std::{
 
 use boardbridge::{
     board::{core::Core, settings::BoardConfig},
+    bus::pairings::Player,
     chess::game::Game,
     front_end::{
         pgn::{
@@ -28,7 +29,7 @@ use boardbridge::{
 use jiff::tz::TimeZone;
 use proptest::prelude::*;
 use rig::{clock::Clocked, program::Program};
-use shakmaty::{CastlingMode, Color, Outcome, Position, fen::Fen};
+use shakmaty::{ByColor, CastlingMode, Color, Outcome, Position, fen::Fen};
 use simulators::run::Kind;
 use tempfile::TempDir;
 use tokio::time::timeout;
@@ -162,6 +163,42 @@ impl Rig {
 }
 
 const LONG: &str = "e2e4 e7e5 g1f3 b8c6 f1b5 a7a6 b5a4 g8f6 e1g1 f8e7 f1e1 b7b5 a4b3 d7d6";
+
+#[test]
+fn the_players_that_a_front_end_names_are_in_the_file_also_after_a_restart() {
+    let mut rig = Rig::new();
+    let named = |name: &str| {
+        Some(Player {
+            name: name.to_owned(),
+            ..Player::default()
+        })
+    };
+    let players = ByColor {
+        white: named("Anna"),
+        black: named("Op\"p"),
+    };
+    let whole = game("e2e4 e7e5 g1f3");
+    for ply in 1..=whole.len() {
+        let played = whole.truncated(ply);
+        rig.led(played.clone(), Some(played));
+        rig.archive.name(&rig.snapshot, &players);
+    }
+    // The next game, the other way round, is told before the board is led to it.
+    rig.led(whole, Some(game("")));
+    let next = ByColor {
+        white: players.black.clone(),
+        black: players.white.clone(),
+    };
+    rig.archive.name(&rig.snapshot, &next);
+    rig.settle();
+    rig.restart();
+    // Before anybody says again who plays.
+    rig.stands(game("e2e4 e7e5 g1f3 b8c6"));
+    let games = rig.settle();
+    let players = [games[0].tag("White"), games[0].tag("Black")];
+    assert_eq!(players, ["Anna", "Op\"p"]);
+    assert_eq!(rig.lines(), ["e2e4 e7e5 g1f3 b8c6"]);
+}
 
 #[test]
 fn a_game_that_nobody_leads_is_kept_though_it_is_a_guess_and_one_in_doubt_is_not() {

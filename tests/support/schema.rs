@@ -18,6 +18,15 @@ pub fn events() -> Schema {
 pub fn api() -> Schema {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/api.schema.json");
     let text = std::fs::read_to_string(file).unwrap();
+    let alone: Value = serde_json::from_str(&text).unwrap();
+    for named in text.split("\"#/$defs/").skip(1) {
+        let name = named.split('"').next().unwrap();
+        let is_there = alone["$defs"].get(name).is_some();
+        assert!(
+            is_there,
+            "{name} is in events.schema.json, and has to be named there"
+        );
+    }
     let text = text.replace("events.schema.json#", "#");
     let mut schema: Value = serde_json::from_str(&text).unwrap();
     for (name, of) in events().0["$defs"].as_object().unwrap() {

@@ -33,6 +33,8 @@ struct UnderWay {
     step: Step,
     /// Something has been sent to the board since it began.
     left: bool,
+    /// The hand has played since it began.
+    outrun: bool,
 }
 
 /// The step under way, and what it asks of the hand.
@@ -62,7 +64,11 @@ impl CurrentStep {
 
     /// A step begins. `left`: the board has been told already.
     pub fn begin(&mut self, step: Step, left: bool) {
-        self.step = Some(UnderWay { step, left });
+        self.step = Some(UnderWay {
+            step,
+            left,
+            outrun: false,
+        });
         self.before = None;
     }
 
@@ -77,7 +83,13 @@ impl CurrentStep {
     pub fn outrun(&mut self) {
         if let Some(under_way) = &mut self.step {
             under_way.left &= !matches!(under_way.step, Step::Show(_));
+            under_way.outrun = true;
         }
+    }
+
+    /// Whether the hand has played since the step under way began.
+    pub fn is_outrun(&self) -> bool {
+        self.step.as_ref().is_some_and(|step| step.outrun)
     }
 
     /// The board has taken the step.

@@ -126,6 +126,7 @@ impl Core {
         self.verdict.goes_on();
         self.deviation.forget();
         self.note_answers();
+        let outrun = self.current_step.is_outrun();
         let step = self.current_step.accepted();
         let wanted = step.as_ref().and_then(|step| self.asked_by(step));
         if wanted.is_some_and(|wanted| self.stood_as(&wanted)) {
@@ -137,6 +138,9 @@ impl Core {
             Some(Step::Show(m)) => self.has_shown(now, m),
             Some(Step::TakeBack(m)) => self.has_taken_back(m),
             Some(Step::NewGame(beginning)) => self.has_begun(beginning),
+            Some(Step::SetUp(game)) if outrun && self.has_played_on(&game) => {
+                self.set_up_again(now);
+            }
             Some(Step::SetUp(game)) => self.has_set_up(*game, new_game),
         }
         // Whatever the hand does next will be new to every client.
@@ -174,6 +178,20 @@ impl Core {
         }
         self.held.replace(Game::standard());
         self.event(Event::NewGame { by: By::Target });
+    }
+
+    /// Whether the hand has played on from this position, while no client has the board.
+    fn has_played_on(&self, game: &Game) -> bool {
+        let held = self.held.game();
+        let expressible = held.position().legal_ep_square().is_none();
+        self.claims.target().is_none() && expressible && held.continues(game)
+    }
+
+    /// The board was told a position while the hand played on from it: it is told where that has led.
+    fn set_up_again(&mut self, now: Instant) {
+        let step = Step::SetUp(Box::new(self.held.game().clone()));
+        self.driver.start(now, step.clone());
+        self.current_step.begin(step, false);
     }
 
     fn has_set_up(&mut self, game: Game, new_game: bool) {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use super::status::{self, Status};
+use crate::bus::account;
 
 /// The longest line read: that of a game of 600 moves has some 10 kB.
 pub const MAX_LINE: usize = 64 * 1024;
@@ -137,10 +138,27 @@ pub struct Challenge {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TimeControl {
-    /// In words, such as `10+5`.
+    /// In words, such as `10+5`; not every server and kind of challenge has it.
     pub show: Option<String>,
+    /// What each player has, in seconds.
+    pub limit: Option<u32>,
+    /// What each move adds, in seconds.
+    pub increment: Option<u32>,
     /// Days for each move, in correspondence.
     pub days_per_turn: Option<u8>,
+}
+
+impl TimeControl {
+    /// In words, such as `10+5` or `3d`; `None` without a limit.
+    pub fn words(&self) -> Option<String> {
+        let clock = |limit| account::TimeControl::Clock {
+            limit,
+            increment: self.increment.unwrap_or(0),
+        };
+        let days = self.days_per_turn.map(account::TimeControl::Days);
+        let known = self.limit.map(clock).or(days);
+        self.show.clone().or_else(|| Some(known?.to_string()))
+    }
 }
 
 /// A player.

@@ -569,17 +569,13 @@ impl LichessAccount {
         );
         let name = other.and_then(|user| user.name.as_deref());
         let time = challenge.time_control.as_ref();
-        let days = time.and_then(|time| time.days_per_turn);
-        let days = days.map(|days| format!("{days}d"));
-        let time = time
-            .and_then(|time| time.show.as_deref())
-            .or(days.as_deref());
+        let time = time.and_then(objects::TimeControl::words);
         let known = account::Challenge {
             id: challenge.id.clone(),
             own,
             player: Notice::words(name.unwrap_or("someone")),
             rating: other.and_then(|user| user.rating),
-            time: Notice::words(time.unwrap_or("no clock")),
+            time: Notice::words(time.as_deref().unwrap_or("no clock")),
             rated: challenge.rated == Some(true),
             unfit,
         };

@@ -23,6 +23,7 @@ use std::{
 };
 
 use jiff::tz::TimeZone;
+use shakmaty::ByColor;
 
 use super::{
     folder::{GameFile, Writing},
@@ -31,6 +32,7 @@ use super::{
     writing::pgn,
 };
 use crate::{
+    bus::pairings::Player,
     chess::game::Game,
     front_end::{
         pgn::settings::GamesConfig,
@@ -396,19 +398,10 @@ impl Archive {
     /// Notes what else the snapshot shows of the game.
     fn note(&mut self, snapshot: &Snapshot) {
         let ending = self.ending(snapshot);
-        let Some(kept) = self.games.back_mut().filter(|kept| !kept.left) else {
+        let Some((kept, before)) = self.played(snapshot) else {
             return;
         };
         let record = &mut kept.record;
-        // The board may report the game from a later position.
-        let Some(before) = record.game.len().checked_sub(snapshot.game.len()) else {
-            return;
-        };
-        let same = record.game.moves()[before..] == *snapshot.game.moves()
-            && record.game.position() == snapshot.game.position();
-        if !same {
-            return;
-        }
         if let Some(end) = ending
             && record.end(end)
         {
@@ -426,6 +419,37 @@ impl Archive {
             let name = program(label);
             if record.program.as_ref() != Some(&name) {
                 record.program = Some(name);
+                kept.revision += 1;
+            }
+        }
+    }
+
+    /// The game that the board holds, and with how many moves before those of the snapshot.
+    fn played(&mut self, snapshot: &Snapshot) -> Option<(&mut ArchivedGame, usize)> {
+        let kept = self.games.back_mut().filter(|kept| !kept.left)?;
+        let game = &kept.record.game;
+        // The board may report the game from a later position.
+        let before = game.len().checked_sub(snapshot.game.len())?;
+        let same = game.moves()[before..] == *snapshot.game.moves()
+            && game.position() == snapshot.game.position();
+        same.then_some((kept, before))
+    }
+
+    /// Names the players of the game in this snapshot, after [`Self::see`] has processed that. A game keeps the names that it
+    /// was given first: those of the next one may be told while the board still has this one.
+    pub fn name(&mut self, snapshot: &Snapshot, players: &ByColor<Option<Player>>) {
+        let led = snapshot.target.as_deref().is_none_or(|target| {
+            let common = snapshot.game.common_plies(target);
+            common.is_some_and(|common| snapshot.game.len() <= common + 1)
+        });
+        let played = self.played(snapshot).map(|(kept, _)| kept);
+        let Some(kept) = played.filter(|kept| led && !kept.record.is_over()) else {
+            return;
+        };
+        let told = players.as_ref().zip(kept.record.names.as_mut());
+        for (player, known) in [told.white, told.black] {
+            if let (Some(player), None) = (player, &known) {
+                *known = Some(player.name.as_str().into());
                 kept.revision += 1;
             }
         }

@@ -2,10 +2,10 @@
 //!
 //! Files that someone else wrote or edited are not ours: they are not touched.
 
-use std::{io::Cursor, ops::ControlFlow};
+use std::{io::Cursor, ops::ControlFlow, sync::Arc};
 
 use pgn_reader::{Nag, RawComment, RawTag, Reader, SanPlus, Skip, Visitor};
-use shakmaty::{CastlingMode, Chess, Color, Outcome, fen::Fen};
+use shakmaty::{ByColor, CastlingMode, Chess, Color, Outcome, fen::Fen};
 
 use super::record::{Heading, Record, Standing};
 use crate::{
@@ -106,6 +106,7 @@ impl Visitor for Reading<'_> {
             return ControlFlow::Break(None);
         };
         let mut record = Record::new(began, Game::from_start(start));
+        let names = tags.players.clone().map(|name| name.map(Arc::from));
         let players = tags.players.map(|name| match name.as_deref() {
             None | Some("?") => None,
             Some(name) if *name == *self.heading.player => Some(By::Hand),
@@ -114,6 +115,11 @@ impl Visitor for Reading<'_> {
                 Some(By::Target)
             }
         });
+        if players == [Some(By::Target); 2] {
+            // Two names that a front-end has told.
+            let mut names = names.into_iter();
+            record.names = ByColor::new_with(|_| names.next().flatten());
+        }
         ControlFlow::Continue(Moves {
             record,
             outcome: None,

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration, time::SystemTime};
 
 use jiff::tz::TimeZone;
-use shakmaty::{Color, Outcome, Position as _};
+use shakmaty::{ByColor, Color, Outcome, Position as _};
 
 use crate::{
     chess::game::Game,
@@ -53,6 +53,8 @@ pub struct Record {
     pub took: Vec<Option<Duration>>,
     /// The hand's opponent.
     pub program: Option<Arc<str>>,
+    /// The players' names, as far as a front-end has told them.
+    pub names: ByColor<Option<Arc<str>>>,
     /// Its state.
     pub standing: Standing,
 }
@@ -67,6 +69,7 @@ impl Record {
             by: vec![None; plies],
             took: vec![None; plies],
             program: None,
+            names: ByColor::default(),
             standing: Standing::Open,
         }
     }

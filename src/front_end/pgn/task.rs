@@ -12,9 +12,10 @@ use super::{
     folder::{Folder, Writer, remedy},
 };
 use crate::{
-    bus::BoardHandle,
+    bus::{BoardHandle, Bus},
     front_end::pgn::settings::GamesConfig,
     system::{clock, sleep::sleep_until_some},
+    vocabulary::Snapshot,
 };
 
 /// How long a stopping daemon waits for the last moves to be written.
@@ -22,6 +23,7 @@ pub const FLUSH_WAIT: Duration = Duration::from_secs(2);
 
 /// Keeps a board's games until `stop` is cancelled.
 pub async fn keep(
+    bus: Bus,
     board: BoardHandle,
     config: GamesConfig,
     folder: Folder,
@@ -43,6 +45,7 @@ pub async fn keep(
     }
     let mut task = Task {
         archive,
+        bus,
         board,
         folder,
     };
@@ -58,6 +61,7 @@ pub async fn keep(
 
 struct Task {
     archive: Archive,
+    bus: Bus,
     board: BoardHandle,
     folder: Folder,
 }
@@ -93,7 +97,7 @@ impl Task {
             };
             tokio::select! {
                 () = stop.cancelled() => break,
-                (_, state) = feed.next() => self.archive.see(clock::now(), &state),
+                (_, state) = feed.next() => seen(&mut self.archive, &self.bus, &state),
                 result = written => {
                     writing = None;
                     written_so(&mut self.archive, &self.board, &self.folder, result);
@@ -101,7 +105,7 @@ impl Task {
                 () = sleep_until_some(deadline) => {}
             }
         }
-        self.archive.see(clock::now(), &self.board.state());
+        seen(&mut self.archive, &self.bus, &self.board.state());
         let late = Instant::now() + FLUSH_WAIT;
         if let Some(writing) = writing
             && let Ok(result) = timeout_at(late, writing).await
@@ -125,6 +129,13 @@ impl Task {
                 return;
             }
         }
+    }
+}
+
+fn seen(archive: &mut Archive, bus: &Bus, state: &Snapshot) {
+    archive.see(clock::now(), state);
+    if let Some(pairing) = bus.pairings().of_game(state) {
+        archive.name(state, &pairing.players);
     }
 }
 

@@ -14,10 +14,11 @@ pub fn pgn(record: &Record, heading: &Heading) -> String {
     let mut text = String::new();
     let local = |format| clock(record.began, &heading.zone, format);
     let utc = |format| clock(record.began, &TimeZone::UTC, format);
-    let player = |color| match record.player(color) {
-        None => "?",
-        Some(By::Target) => record.program.as_deref().unwrap_or("?"),
-        Some(By::Hand | By::HandUnseen) => &heading.player,
+    let player = |color| match (record.names.get(color), record.player(color)) {
+        (Some(name), _) => name,
+        (None, None) => "?",
+        (None, Some(By::Target)) => record.program.as_deref().unwrap_or("?"),
+        (None, Some(By::Hand | By::HandUnseen)) => &heading.player,
     };
     let result = record.outcome().to_string();
     tag(&mut text, "Event", "?");
