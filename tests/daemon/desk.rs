@@ -31,8 +31,8 @@ use crate::{
 };
 
 /// A daemon with a state directory, on a machine whose `/dev` and `/sys` are folders of the test.
-struct Machine {
-    folder: TempDir,
+pub struct Machine {
+    pub folder: TempDir,
     web: SocketAddr,
     uci: SocketAddr,
     daemon: JoinHandle<()>,
@@ -40,10 +40,10 @@ struct Machine {
 }
 
 /// How often the API is asked: there is nothing else to wait for that a page has, too.
-const LOOK: Duration = Duration::from_millis(50);
+pub const LOOK: Duration = Duration::from_millis(50);
 
 impl Machine {
-    async fn start(more: &str) -> Self {
+    pub async fn start(more: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir_all(folder.path().join("dev/serial/by-id")).unwrap();
         fs::create_dir_all(folder.path().join("sys")).unwrap();
@@ -93,22 +93,22 @@ impl Machine {
     }
 
     /// Ends it, and starts it again.
-    async fn restarts(self) -> Self {
+    pub async fn restarts(self) -> Self {
         drop(self.stop);
         self.daemon.await.unwrap();
         Self::again(self.folder).await
     }
 
-    fn dev(&self, name: &str) -> PathBuf {
+    pub fn dev(&self, name: &str) -> PathBuf {
         self.folder.path().join("dev").join(name)
     }
 
-    fn kept(&self, name: &str) -> PathBuf {
+    pub fn kept(&self, name: &str) -> PathBuf {
         self.folder.path().join("state").join(name)
     }
 
     /// Plugs a simulated board in at this port, with a lasting name.
-    fn plugs(&self, kind: Kind, port: &str, by_id: &str) -> Hand {
+    pub fn plugs(&self, kind: Kind, port: &str, by_id: &str) -> Hand {
         let hand = Hand::new(kind, self.dev(port), false);
         symlink(
             Path::new("../..").join(port),
@@ -118,12 +118,12 @@ impl Machine {
         hand
     }
 
-    fn pulls(&self, port: &str, by_id: &str) {
+    pub fn pulls(&self, port: &str, by_id: &str) {
         fs::remove_file(self.dev("serial/by-id").join(by_id)).unwrap();
         let _ = fs::remove_file(self.dev(port));
     }
 
-    async fn asks(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
+    pub async fn asks(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
         let Ok(mut stream) = TcpStream::connect(self.web).await else {
             return (0, Value::Null);
         };
@@ -154,16 +154,16 @@ impl Machine {
         (status, serde_json::from_str(&json).unwrap_or_default())
     }
 
-    async fn boards(&self) -> Option<Vec<Value>> {
+    pub async fn boards(&self) -> Option<Vec<Value>> {
         let (status, boards) = self.asks("GET", "boards", &Value::Null).await;
         (status == 200).then(|| boards.as_array().cloned().unwrap_or_default())
     }
 
-    async fn found(&self) -> Vec<Value> {
+    pub async fn found(&self) -> Vec<Value> {
         call::found(&self.web.to_string()).await.unwrap()
     }
 
-    async fn until<T>(&self, what: &str, stands: impl AsyncFn(&Self) -> Option<T>) -> T {
+    pub async fn until<T>(&self, what: &str, stands: impl AsyncFn(&Self) -> Option<T>) -> T {
         let stood = async {
             loop {
                 if let Some(found) = stands(self).await {
@@ -177,7 +177,7 @@ impl Machine {
     }
 
     /// Waits until this board is connected.
-    async fn has(&self, name: &str) -> Value {
+    pub async fn has(&self, name: &str) -> Value {
         let has = async |m: &Self| {
             let boards = m.boards().await?;
             boards

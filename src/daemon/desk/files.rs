@@ -124,6 +124,14 @@ fn leads_to(document: &DocumentMut, way: &Way) -> bool {
 
 /// The text of a board's file.
 pub(super) fn board(name: &BoardName, make: &Identity, way: &Way, baud: Option<u32>) -> String {
+    let board = keys(make, way, baud);
+    let mut text = "# Added from the page or by `boardbridge add`. [boards] in the main file takes precedence.\n".to_owned();
+    text.push_str(&of_boards(name, Item::Table(board)).to_string());
+    text
+}
+
+/// The keys of a board that is reached this way.
+pub(super) fn keys(make: &Identity, way: &Way, baud: Option<u32>) -> Table {
     let (key, at) = way.key();
     let mut reached = InlineTable::new();
     if !at.is_empty() {
@@ -135,9 +143,7 @@ pub(super) fn board(name: &BoardName, make: &Identity, way: &Way, baud: Option<u
     let mut board = Table::new();
     board.insert("kind", value(make.kind.as_str()));
     board.insert(way.medium().key(), value(reached));
-    let mut text = "# Added from the page or by `boardbridge add`. [boards] in the main file takes precedence.\n".to_owned();
-    text.push_str(&of_boards(name, Item::Table(board)).to_string());
-    text
+    board
 }
 
 fn of_boards(name: &BoardName, board: Item) -> DocumentMut {

@@ -5,32 +5,37 @@
 //! `boardbridge check` would say it.
 
 mod air;
+mod asking;
 mod engines;
 mod files;
+mod trial;
 
 use std::{
     fs, io,
     path::{Path, PathBuf},
 };
 
-use tokio::{sync::oneshot, task::JoinSet};
 use tracing::{info, warn};
 
-use self::air::Air;
+use self::{
+    air::Air,
+    asking::{Asked, Asking, Grant, Question},
+    trial::Trial,
+};
 use super::Daemon;
 use crate::{
-    bus::desk::{Clerk, Found, Granted, Play, Programs, Refused, Standing, Wish, Wished},
+    bus::desk::{Clerk, Found, Granted, Kind, Play, Programs, Refused, Standing, Wish, Wished},
     config::{Config, added::MAX_ADDED},
     discovery::{
         Sighting, Way, at_cables,
         plugging::Plugging,
-        probe::{self, Finding},
+        probe::Finding,
         settings::{Air as InAir, Cables},
     },
-    driver::identity::Identity,
+    driver::{identity::Identity, registry::MAKES},
     system::apart,
     text::escape::escaped,
-    transport::{hid::Roots, serial::SerialPort},
+    transport::hid::Roots,
     vocabulary::BoardName,
 };
 
@@ -38,10 +43,6 @@ use crate::{
 const MAX_NUMBER: usize = 4096;
 /// Characters shown of what a device calls itself.
 const MAX_SHOWN: usize = 60;
-
-/// A port that was asked, and who wants to know.
-type Asked = (Sighting, Option<BoardName>, Finding, Answer);
-type Answer = oneshot::Sender<Result<Granted, Refused>>;
 
 /// What is to be done next.
 pub(super) enum Turn {
@@ -61,7 +62,7 @@ pub(super) struct Desk {
     config: Config,
     plugging: Option<Plugging>,
     air: Air,
-    asking: JoinSet<Asked>,
+    asking: Asking,
     /// Boards that are there and were told of.
     told: Vec<String>,
 }
@@ -114,7 +115,7 @@ impl Desk {
             config,
             plugging: plugging.ok(),
             air: Air::new(daemon.radio.clone()),
-            asking: JoinSet::new(),
+            asking: Asking::default(),
             told: Vec::new(),
         };
         desk.stand();
@@ -143,7 +144,7 @@ impl Desk {
         tokio::select! {
             wished = self.clerk.wished() => Turn::Wished(wished),
             () = plugged => Turn::Plugged,
-            Some(Ok(asked)) = self.asking.join_next() => Turn::Asked(Box::new(asked)),
+            asked = self.asking.asked() => Turn::Asked(Box::new(asked)),
         }
     }
 
@@ -151,39 +152,43 @@ impl Desk {
     pub async fn take(&mut self, daemon: &mut Daemon, turn: Turn) {
         match turn {
             Turn::Plugged => self.welcome(daemon).await,
-            Turn::Asked(asked) => {
-                let (sighting, name, finding, answer) = *asked;
-                let granted = match finding {
-                    Finding::Board { make, baud, .. } => {
-                        let baud = Some(baud).filter(|baud| make.usual_baud() != Some(*baud));
-                        self.add(daemon, &sighting, make, name, baud).await
-                    }
-                    Finding::Silent => Err(Refused::NotNow(format!(
-                        "nothing answered at {}: is the board switched on? If you know what it is, say its kind",
-                        escaped(&sighting.name)
-                    ))),
-                    Finding::Barred(error) => Err(Refused::NotNow(error.to_string())),
-                };
-                let _ = answer.send(granted);
-            }
+            Turn::Asked(asked) => self.has_asked(daemon, *asked).await,
             Turn::Wished(Wished { wish, answer }) => {
-                if let Wish::Add { id, name, kind } = wish {
-                    self.wants(daemon, &id, name, kind, answer).await;
-                    return;
-                }
                 // The one who asked may have given up.
-                let _ = answer.send(self.grant(daemon, wish).await);
+                let _ = match self.grant(daemon, wish).await {
+                    Ok(Grant::Ask(question)) => {
+                        self.asking.begin(question, answer);
+                        return;
+                    }
+                    Ok(Grant::Now(granted)) => answer.send(Ok(granted)),
+                    Err(refused) => answer.send(Err(refused)),
+                };
             }
         }
     }
 
-    async fn grant(&mut self, daemon: &mut Daemon, wish: Wish) -> Result<Granted, Refused> {
-        match wish {
+    async fn grant(&mut self, daemon: &mut Daemon, wish: Wish) -> Result<Grant, Refused> {
+        let granted = match wish {
             Wish::Found => {
                 let found = self.sightings().await.iter().map(found).collect();
                 Ok(Granted::Found(found))
             }
-            Wish::Add { .. } => Err(Refused::Closed),
+            Wish::Add { id, name, kind } => match self.sighting(&id, kind.as_deref()).await? {
+                (sighting, Some(make)) => self.add(daemon, &sighting, make, name, None).await,
+                (sighting, None) => {
+                    let port = asking::port(&sighting)?;
+                    return Ok(Grant::Ask(Question::Which(sighting, port, name)));
+                }
+            },
+            Wish::Try { id, kind } => {
+                let (sighting, make) = self.sighting(&id, kind.as_deref()).await?;
+                let radio = daemon.radio.clone();
+                return Ok(Grant::Ask(Question::Try(Trial {
+                    sighting,
+                    make,
+                    radio,
+                })));
+            }
             Wish::Remove(name) => self.remove(daemon, name).await,
             Wish::Rename { from, to } => self.rename(daemon, from, to).await,
             Wish::Engines => Ok(Granted::Engines(engines::installed())),
@@ -194,15 +199,7 @@ impl Desk {
                 self.end(daemon, path, &format!("the opponent of {board} {words}"))
                     .await
             }
-            Wish::Link(boards) => {
-                let [first, second] = &boards;
-                self.exists(first)?;
-                self.exists(second)?;
-                let path = files::of_play(self.state()?, &format!("{first}.{second}"));
-                let change = written(path, &files::link(&boards)).await?;
-                self.change(daemon, change).await?;
-                Ok(done(format!("{first} and {second} play each other")))
-            }
+            Wish::Link(boards) => self.link(daemon, boards).await,
             Wish::Admit(programs) => self.admit(daemon, programs).await,
             Wish::Unlink(id) => {
                 let state = self.state()?;
@@ -211,7 +208,27 @@ impl Desk {
                 self.end(daemon, path, "there is no such link that was started here")
                     .await
             }
-        }
+        };
+        granted.map(Grant::Now)
+    }
+
+    /// A port was asked what is connected to it.
+    async fn has_asked(&mut self, daemon: &mut Daemon, asked: Asked) {
+        let Asked {
+            sighting,
+            name,
+            finding,
+            answer,
+        } = asked;
+        let granted = match finding {
+            Finding::Board { make, baud, .. } => {
+                let baud = Some(baud).filter(|baud| make.usual_baud() != Some(*baud));
+                self.add(daemon, &sighting, make, name, baud).await
+            }
+            Finding::Silent => Err(asking::unanswered(&sighting)),
+            Finding::Barred(error) => Err(Refused::NotNow(error.to_string())),
+        };
+        let _ = answer.send(granted);
     }
 
     /// The state directory, where what is added is kept.
@@ -273,6 +290,7 @@ impl Desk {
                 Programs::Network
             },
             programs_fixed: self.config.says_programs,
+            kinds: MAKES.iter().map(|make| kind(make)).collect(),
         });
     }
 
@@ -364,63 +382,6 @@ impl Desk {
                 );
             }
             self.told.push(id);
-        }
-    }
-
-    /// Adds a board that was found; asks first what it is if that is not known.
-    async fn wants(
-        &mut self,
-        daemon: &mut Daemon,
-        id: &str,
-        name: Option<BoardName>,
-        kind: Option<String>,
-        answer: Answer,
-    ) {
-        let sightings = self.sightings().await;
-        let sighting = sightings.into_iter().find(|sighting| sighting.id() == id);
-        let Some(sighting) = sighting else {
-            let words = "this board is no longer there, or is used already: look again";
-            let _ = answer.send(Err(Refused::Missing(words.to_owned())));
-            return;
-        };
-        let make = match (&kind, &sighting.makes[..]) {
-            (Some(kind), makes) => {
-                let make = makes.iter().find(|make| make.kind.as_str() == kind);
-                if make.is_none() {
-                    let kinds: Vec<&str> = makes.iter().map(|make| make.kind.as_str()).collect();
-                    let words = format!(
-                        "it cannot be a {}: take one of {}",
-                        escaped(kind),
-                        kinds.join(", ")
-                    );
-                    let _ = answer.send(Err(Refused::Bad(words)));
-                    return;
-                }
-                make.copied()
-            }
-            (None, [make]) => Some(*make),
-            (None, _) => None,
-        };
-        match (make, &sighting.way) {
-            (Some(make), _) => {
-                let _ = answer.send(self.add(daemon, &sighting, make, name, None).await);
-            }
-            (None, Way::Serial(port)) => {
-                let line = SerialPort::new(port.display().to_string(), 0);
-                self.asking.spawn(async move {
-                    let open = |baud| {
-                        let mut line = line.clone();
-                        line.baud = baud;
-                        async move { line.open().await }
-                    };
-                    let finding = probe::ask(open).await;
-                    (sighting, name, finding, answer)
-                });
-            }
-            (None, _) => {
-                let words = "say which kind it is".to_owned();
-                let _ = answer.send(Err(Refused::Bad(words)));
-            }
         }
     }
 
@@ -572,6 +533,20 @@ impl Desk {
         Ok(done(format!("{who} may play at {board}")))
     }
 
+    async fn link(
+        &mut self,
+        daemon: &mut Daemon,
+        boards: [BoardName; 2],
+    ) -> Result<Granted, Refused> {
+        let [first, second] = &boards;
+        self.exists(first)?;
+        self.exists(second)?;
+        let path = files::of_play(self.state()?, &format!("{first}.{second}"));
+        let change = written(path, &files::link(&boards)).await?;
+        self.change(daemon, change).await?;
+        Ok(done(format!("{first} and {second} play each other")))
+    }
+
     /// Lets chess programs of the network connect, or those of this machine only.
     async fn admit(&mut self, daemon: &mut Daemon, programs: Programs) -> Result<Granted, Refused> {
         if self.config.says_programs {
@@ -655,6 +630,14 @@ fn is_same(port: &Path, other: &str) -> bool {
 fn shown(sighting: &Sighting) -> String {
     let name: String = sighting.name.chars().take(MAX_SHOWN).collect();
     escaped(&name)
+}
+
+fn kind(make: &Identity) -> Kind {
+    Kind {
+        kind: make.kind,
+        title: make.title,
+        media: make.media.iter().map(|medium| medium.key()).collect(),
+    }
 }
 
 fn found(sighting: &Sighting) -> Found {

@@ -40,7 +40,7 @@ macro_rules! script {
 }
 
 /// All of them.
-pub(super) const FILES: [File; 17] = [
+pub(super) const FILES: [File; 18] = [
     file!("/", "page.html", "text/html; charset=utf-8"),
     file!("/page.css", "page.css", "text/css; charset=utf-8"),
     script!("words.js"),
@@ -51,6 +51,7 @@ pub(super) const FILES: [File; 17] = [
     script!("board.js"),
     script!("games.js"),
     script!("wall.js"),
+    script!("kinds.js"),
     script!("desk.js"),
     script!("login.js"),
     script!("pair.js"),
