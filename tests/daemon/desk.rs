@@ -15,7 +15,7 @@ use boardbridge::{
     transport::hid::Roots,
 };
 use serde_json::{Value, json};
-use simulators::run::Kind;
+use simulators::{bluez::Bluez, run::Kind};
 use tempfile::TempDir;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -27,7 +27,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::{
     scan::plugged,
-    support::{Gui, Hand, PATIENCE, ports::unused_address},
+    support::{Gui, Hand, PATIENCE, ports::unused_address, process::Process},
 };
 
 /// A daemon with a state directory, on a machine whose `/dev` and `/sys` are folders of the test.
@@ -567,4 +567,151 @@ async fn chess_programs_of_the_network_are_let_in_by_a_switch_unless_the_main_fi
             config.left_out
         );
     }
+}
+
+#[tokio::test]
+async fn a_board_that_gets_another_name_keeps_its_game_its_opponent_and_its_links() {
+    let machine =
+        Machine::start("[boards.far]\nkind = \"swpp\"\ntcp = { address = \"127.0.0.1:1\" }\n")
+            .await;
+    let hand = machine.plugs(Kind::NovagCitrine, "ttyUSB0", BY_ID);
+    machine.has("citrine").await;
+    let renames = async |m: &Machine, from: &str, to: &str| {
+        let path = format!("boards/{from}/rename");
+        let (status, said) = m.asks("POST", &path, &json!({ "name": to })).await;
+        assert_eq!(status, 200, "{said}");
+        m.has(to).await;
+    };
+    let game = |board: &Value| board["game"].as_str().unwrap_or_default().to_owned();
+    let moved = async |m: &Machine, name: &str, m1: &str| {
+        m.until(m1, async |m| {
+            let boards = m.boards().await?;
+            let board = boards.into_iter().find(|board| board["board"] == name)?;
+            game(&board).ends_with(m1).then_some(())
+        })
+        .await;
+    };
+    // Two people.
+    let (status, said) = machine
+        .asks("POST", "boards/citrine/opponent", &json!({}))
+        .await;
+    assert_eq!(status, 200, "{said}");
+    hand.does("e2e4").await;
+    moved(&machine, "citrine", "e2e4").await;
+    renames(&machine, "citrine", "table-1").await;
+    let board = machine.has("table-1").await;
+    assert_eq!(game(&board), "startpos moves e2e4");
+    // The board tells its moves, and not how long the hand took.
+    assert!(board["took"][0].is_number(), "{board}");
+    let settings = machine.asks("GET", "settings", &Value::Null).await.1;
+    assert_eq!(settings["started"], json!(["table-1"]));
+    let holders = |board: &Value| board["holders"].as_array().map_or(0, Vec::len);
+    machine
+        .until("they have it", async |m| {
+            let boards = m.boards().await?;
+            let board = boards.iter().find(|board| board["board"] == "table-1")?;
+            (holders(board) == 1).then_some(())
+        })
+        .await;
+    hand.does("e7e5").await;
+    moved(&machine, "table-1", "e7e5").await;
+    // After a restart, too.
+    let machine = machine.restarts().await;
+    assert_eq!(
+        game(&machine.has("table-1").await),
+        "startpos moves e2e4 e7e5"
+    );
+    // A link.
+    let (status, said) = machine
+        .asks("DELETE", "boards/table-1/opponent", &Value::Null)
+        .await;
+    assert_eq!(status, 200, "{said}");
+    let link = json!({"boards": ["table-1", "far"]});
+    assert_eq!(machine.asks("POST", "links", &link).await.0, 200);
+    renames(&machine, "table-1", "table-2").await;
+    let settings = machine.asks("GET", "settings", &Value::Null).await.1;
+    assert_eq!(settings["linked"], json!(["table-2.far"]));
+    assert!(!machine.kept("play.d/table-1.far.toml").exists());
+    assert!(!machine.kept("change.json").exists());
+    drop(hand);
+}
+
+/// The files in a folder of what was added, without their endings.
+fn names_in(folder: &Path, ending: &str) -> Vec<String> {
+    let files = fs::read_dir(folder).into_iter().flatten().flatten();
+    let files = files.map(|file| file.file_name().into_string().unwrap());
+    let mut names: Vec<String> = files
+        .filter_map(|file| Some(file.strip_suffix(ending)?.to_owned()))
+        .collect();
+    names.sort();
+    names
+}
+
+#[tokio::test]
+async fn a_kill_while_a_board_is_renamed_or_removed_loses_nothing() {
+    let bluez = Bluez::start().unwrap();
+    let mut process = Process::keeping(&bluez, "");
+    process.address("web").await;
+    process.again("KILL", |folder| {
+        let state = folder.join("state");
+        for (file, text) in [
+            (
+                "boards.d/old.toml",
+                "[boards.old]\nkind = \"swpp\"\ntcp = { address = \"127.0.0.1:1\" }\n",
+            ),
+            (
+                "boards.d/other.toml",
+                "[boards.other]\nkind = \"swpp\"\ntcp = { address = \"127.0.0.1:2\" }\n",
+            ),
+            (
+                "play.d/old.other.toml",
+                "[[link]]\nboards = [\"old\", \"other\"]\n",
+            ),
+        ] {
+            fs::create_dir_all(state.join(file).parent().unwrap()).unwrap();
+            fs::write(state.join(file), text).unwrap();
+        }
+    });
+    let is = |name: &str| name.parse().unwrap();
+    let mut name = "old";
+    for after in [0, 1, 2, 3, 5, 8, 13, 21, 34, 55] {
+        let web = process.address("web").await.to_string();
+        let other = if name == "old" { "new" } else { "old" };
+        // Wherever it is by then.
+        let (from, to) = (is(name), is(other));
+        let renamed = call::rename(&web, &from, &to);
+        let _ = timeout(Duration::from_millis(after), renamed).await;
+        process.again("KILL", |_| {});
+        process.address("web").await;
+        let state = process.folder().join("state");
+        let boards = names_in(&state.join("boards.d"), ".toml");
+        let plays = names_in(&state.join("play.d"), ".toml");
+        name = if boards.contains(&"new".to_owned()) {
+            "new"
+        } else {
+            "old"
+        };
+        assert_eq!(boards.len(), 2, "{boards:?}");
+        assert_eq!(plays, [format!("{name}.other")], "after {after} ms");
+        assert!(!state.join("change.json").exists());
+    }
+    for after in [0, 2, 5, 13, 34, 1000] {
+        let web = process.address("web").await.to_string();
+        let removed = is(name);
+        let removed = call::remove(&web, &removed);
+        let _ = timeout(Duration::from_millis(after), removed).await;
+        process.again("KILL", |_| {});
+        process.address("web").await;
+        let state = process.folder().join("state");
+        let boards = names_in(&state.join("boards.d"), ".toml");
+        let gone = names_in(&state.join("boards.d"), ".removed");
+        let plays = names_in(&state.join("play.d"), ".toml");
+        if boards.len() == 2 {
+            assert_eq!((gone.len(), plays.len()), (0, 1), "after {after} ms");
+        } else {
+            assert_eq!((gone.len(), plays.len()), (1, 0), "after {after} ms");
+            return;
+        }
+    }
+    panic!("it was never removed");
 }

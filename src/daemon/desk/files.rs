@@ -4,6 +4,7 @@ use std::{
     fs::{self, File},
     io::{self, Write as _},
     path::{Path, PathBuf},
+    time::SystemTime,
 };
 
 use tempfile::NamedTempFile;
@@ -52,36 +53,6 @@ pub(super) fn open_to_network() -> String {
     let mut document = DocumentMut::new();
     document.insert("uci", Item::Table(table));
     document.to_string()
-}
-
-/// The links that were started, by what names them: two boards with a dot between them.
-pub(super) fn links(state: &Path) -> Vec<String> {
-    plays(state)
-        .into_iter()
-        .filter(|id| id.contains('.'))
-        .collect()
-}
-
-/// The boards at which somebody was let play.
-pub(super) fn started(state: &Path) -> Vec<BoardName> {
-    plays(state)
-        .iter()
-        .filter_map(|id| id.parse().ok())
-        .collect()
-}
-
-fn plays(state: &Path) -> Vec<String> {
-    let entries = fs::read_dir(state.join(PLAY))
-        .into_iter()
-        .flatten()
-        .flatten();
-    let id = |path: PathBuf| {
-        let is_one = path.extension().is_some_and(|ending| ending == ENDING);
-        is_one.then(|| path.file_stem()?.to_str().map(str::to_owned))?
-    };
-    let mut ids: Vec<String> = entries.filter_map(|entry| id(entry.path())).collect();
-    ids.sort();
-    ids
 }
 
 /// Whether a board that is reached this way was removed by the player.
@@ -163,6 +134,43 @@ pub(super) fn renamed(text: &str, from: &BoardName, to: &BoardName) -> Option<St
     Some(of_boards(to, board).to_string())
 }
 
+/// The same opponent or link with this board by another name. `None`: it is neither.
+pub(super) fn renamed_play(text: &str, from: &BoardName, to: &BoardName) -> Option<String> {
+    let mut document: DocumentMut = text.parse().ok()?;
+    let is = |name: &Value| name.as_str() == Some(from.as_str());
+    if let Some(opponent) = first(&mut document, "opponent") {
+        let board = opponent.get_mut("board")?.as_value_mut()?;
+        if is(board) {
+            *board = to.as_str().into();
+        }
+    } else {
+        let link = first(&mut document, "link")?;
+        for board in link.get_mut("boards")?.as_array_mut()?.iter_mut() {
+            if is(board) {
+                *board = to.as_str().into();
+            }
+        }
+    }
+    Some(document.to_string())
+}
+
+fn first<'a>(document: &'a mut DocumentMut, list: &str) -> Option<&'a mut Table> {
+    document.get_mut(list)?.as_array_of_tables_mut()?.get_mut(0)
+}
+
+/// What names an opponent or a link with this board by another name.
+pub(super) fn renamed_id(id: &str, from: &BoardName, to: &BoardName) -> String {
+    let boards = id.split('.');
+    let boards = boards.map(|board| {
+        if board == from.as_str() {
+            to.as_str()
+        } else {
+            board
+        }
+    });
+    boards.collect::<Vec<_>>().join(".")
+}
+
 /// The text of the file of who plays at a board; `engine` is the program.
 pub(super) fn opponent(board: &BoardName, engine: Option<&str>, play: &Play) -> String {
     let mut table = Table::new();
@@ -208,15 +216,18 @@ fn listed(name: &str, table: Table) -> String {
     document.to_string()
 }
 
-/// Writes a file, and is sure that it is there.
+/// Writes a file, and is sure that it is there; `came` is its time, if not now.
 ///
 /// # Errors
 /// The system's.
-pub(super) fn write(path: &Path, text: &[u8]) -> io::Result<()> {
+pub(super) fn write(path: &Path, text: &[u8], came: Option<SystemTime>) -> io::Result<()> {
     let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
     private::create_folder(folder)?;
     let mut file = NamedTempFile::new_in(folder)?;
     file.write_all(text)?;
+    if let Some(came) = came {
+        file.as_file().set_modified(came)?;
+    }
     file.as_file().sync_all()?;
     file.persist(path)?;
     File::open(folder)?.sync_all()
