@@ -1,0 +1,59 @@
+//! The Lichess in software of the tests, for tests of the page: `cargo run --example lichess`. It says where it is; each line of the
+//! standard input is what happens there: `begins white`, `moves e7e5`, `takes e2e4` (waits for the hand's move), `ends mate white`.
+
+#![allow(
+    missing_docs,
+    clippy::pedantic,
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+#[cfg(target_os = "linux")]
+mod support {
+    use std::time::Duration;
+
+    /// How long anything awaited may take.
+    pub const PATIENCE: Duration = Duration::from_secs(60);
+
+    #[path = "../../tests/support/lichess.rs"]
+    pub mod lichess;
+    #[path = "../../tests/support/schema.rs"]
+    pub mod schema;
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::main(flavor = "current_thread")]
+async fn main() {
+    use shakmaty::Color;
+    use support::lichess::{Lichess, Style};
+    use tokio::io::{AsyncBufReadExt as _, BufReader};
+
+    let lichess = Lichess::new(Style {
+        clock: Some(900),
+        ..Style::default()
+    })
+    .await;
+    println!("http://{}", lichess.address);
+    let mut lines = BufReader::new(tokio::io::stdin()).lines();
+    while let Some(line) = lines.next_line().await.unwrap() {
+        let words: Vec<&str> = line.split(' ').collect();
+        match words[..] {
+            ["begins", color] => {
+                lichess.is_connected().await;
+                lichess.begins(color.parse().unwrap());
+            }
+            ["moves", m] => lichess.moves(m.parse().unwrap()),
+            ["takes", m] => lichess.takes(&format!("move {m}")).await,
+            ["ends", "mate", winner] => lichess.ends("mate", Some(winner.parse::<Color>().unwrap())),
+            _ => panic!("{line}"),
+        }
+        println!("{line}");
+    }
+    lichess.is_content();
+}
+
+#[cfg(not(target_os = "linux"))]
+fn main() {
+    eprintln!("Linux only");
+}
