@@ -10,23 +10,21 @@
 )]
 
 #[cfg(target_os = "linux")]
-mod support {
-    use std::time::Duration;
+#[path = "../tests/support/lichess.rs"]
+mod lichess;
+#[cfg(target_os = "linux")]
+#[path = "../tests/support/schema.rs"]
+mod schema;
 
-    /// How long anything awaited may take.
-    pub const PATIENCE: Duration = Duration::from_secs(60);
-
-    #[path = "../../tests/support/lichess.rs"]
-    pub mod lichess;
-    #[path = "../../tests/support/schema.rs"]
-    pub mod schema;
-}
+/// How long anything awaited may take.
+#[cfg(target_os = "linux")]
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
 
 #[cfg(target_os = "linux")]
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
+    use crate::lichess::{Lichess, Style};
     use shakmaty::Color;
-    use support::lichess::{Lichess, Style};
     use tokio::io::{AsyncBufReadExt as _, BufReader};
 
     let lichess = Lichess::new(Style {
@@ -45,7 +43,9 @@ async fn main() {
             }
             ["moves", m] => lichess.moves(m.parse().unwrap()),
             ["takes", m] => lichess.takes(&format!("move {m}")).await,
-            ["ends", "mate", winner] => lichess.ends("mate", Some(winner.parse::<Color>().unwrap())),
+            ["ends", "mate", winner] => {
+                lichess.ends("mate", Some(winner.parse::<Color>().unwrap()))
+            }
             _ => panic!("{line}"),
         }
         println!("{line}");

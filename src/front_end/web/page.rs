@@ -40,7 +40,7 @@ macro_rules! script {
 }
 
 /// All of them.
-pub(super) const FILES: [File; 18] = [
+pub(super) const FILES: [File; 19] = [
     file!("/", "page.html", "text/html; charset=utf-8"),
     file!("/page.css", "page.css", "text/css; charset=utf-8"),
     script!("words.js"),
@@ -48,6 +48,7 @@ pub(super) const FILES: [File; 18] = [
     script!("picture.js"),
     script!("sounds.js"),
     script!("moves.js"),
+    script!("told.js"),
     script!("board.js"),
     script!("games.js"),
     script!("wall.js"),

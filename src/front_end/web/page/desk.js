@@ -16,9 +16,10 @@ const desk = { timer: null, engines: [], found: "", shown: "", looked: false };
 async function does(work) {
   try {
     const answer = await work();
-    quote($("desk-said"), capital(answer.done || t("added-it", { board: answer.board })), Boolean(answer.done));
+    if (answer.done) tell($("desk-said"), answer.done);
+    else quote($("desk-said"), t("added-it", { board: answer.board }));
   } catch (error) {
-    quote($("desk-said"), capital(error.message), true);
+    tell($("desk-said"), error.message);
   }
   desk.found = desk.shown = "";
   await showDesk();
@@ -46,9 +47,10 @@ function tryButton(words, work) {
     quote($("desk-said"), t("trying"));
     try {
       const answer = await work();
-      quote($("desk-said"), answer.lamps ? t("lamps-ran") : capital(answer.done), !answer.lamps);
+      if (answer.lamps) quote($("desk-said"), t("lamps-ran"));
+      else tell($("desk-said"), answer.done);
     } catch (error) {
-      quote($("desk-said"), capital(error.message), true);
+      tell($("desk-said"), error.message);
     }
     made.ariaDisabled = "false";
   });
@@ -88,7 +90,7 @@ function nameField(words, value) {
 function foundItem(found) {
   const item = element("li");
   const what = element("p");
-  what.append(element("strong", "", found.name), " ", quote(element("span", "about"), found.why, true));
+  what.append(element("strong", "", found.name), " ", tell(element("span", "about"), found.why));
   const [nameLabel, name] = nameField(t("its-name"), "");
   name.placeholder = t("by-kind");
   item.append(what, nameLabel);

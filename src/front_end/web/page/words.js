@@ -1,5 +1,5 @@
 // The words of the page, by language. For a further language copy a table, translate its right side, and add its name to LANGUAGES.
-// What the daemon says in words of its own is shown as it is.
+// What the daemon says in words of its own is told in these where told.js knows its form, and else shown as it is.
 "use strict";
 
 const LANGUAGES = { en: "English", de: "Deutsch" };
@@ -84,6 +84,23 @@ const WORDS = {
     "phones": "Paired phones", "phone-pair": "Pair a phone", "phone-this": "{name} (this one)", "phone-since": "since {day}",
     "phone-remove": "Remove", "phone-remove-named": "Remove {name}", "phone-removed": "{name} is removed.", "phone-paired": "{name} is paired.",
     "code-how": "On the phone open {addresses}, or scan the picture, and enter this code. It is for one phone, for two minutes.", "or": " or ",
+    "told.no-link": "not connected: {rest}", "told.no-port": "there is no {port}: is the cable plugged in?",
+    "told.not-found": "{board} was not found: is it switched on, near, and not connected to an app?",
+    "told.not-connected": "{board} cannot be connected: switch it off and on, and close other apps that use it.", "told.bluetooth-off": "Bluetooth is off on BoardBridge's computer: switch it on.",
+    "told.not-plugged": "no such board is plugged in: is it switched on, and does its cable carry data? Some only charge.", "told.in-use": "{port} is in use by another program: close that first. {program}",
+    "told.mute": "the board does not answer: is it switched on and connected?", "told.unheard": "nothing heard yet: move a piece. If that does not help, is the board switched on, and is its cable the right one?",
+    "told.garbled": "the data cannot be read: is it the right kind of board, and the right cable?", "told.stranger": "the connected board talks like a {kind}: remove it here, and add it again as that.",
+    "told.castling-back": "{move}: take it back. The king first, then the rook.", "told.stands-in-program": "{made} was taken back here and not in the program: make it again, or take it back in the program too.",
+    "told.unplaced": "it is not known how the pieces stand. Put them on their starting squares and move, or begin a game.", "told.set-up": "set up this position. Then press Board ready, or just move.",
+    "told.set-up-by-hand": "set up this position by hand. Also in the board's own set-up mode, if it has one. Then press Board ready.",
+    "told.new-two": "new game for two players: White makes the first move", "told.new-white": "new game: you play White, and make the first move", "told.new-black": "new game: you play Black; the engine begins when the pieces stand at the start",
+    "told.occupied": "the board is with {names}: a game begins when it is free and the pieces stand at the start", "told.interrupted": "the board is with {names}: this game continues when it is free",
+    "told.put-out": "the game was abandoned because the board was released: put the pieces at the start for the next one", "told.engines-turn": "{made} was made, but it is the engine's turn: please put it back",
+    "told.one-back": "a move was taken back", "told.more-back": "{count} moves were taken back", "told.over": "the game is over: put the pieces on their starting squares for the next one",
+    "told.away": "{board} is away: the game continues when it is back", "told.waits": "{board} is away: your move waits for it", "told.back": "{board} is back",
+    "told.by-name": "{title}, by its name ({at})", "told.adapter": "a general adapter: a board, or another device. Adding it asks what it is, which may upset a printer ({at})",
+    "told.unanswered": "nothing answered at {port}: is the board switched on? If you know what it is, choose its kind.", "told.gone": "this board is no longer there, or is used already: look again.",
+    "told.no-lamps": "it answers: {title}. It has no lamps to try: add it and make a move, and the page shows it.", "told.no-lamps-yet": "{title}: no lamps to try, and it says nothing before a move. Add it and make one, and the page shows it.",
     "code-over": "The time of the code is over.", "code-picture": "QR code with the address and the code",
   },
   de: {
@@ -165,6 +182,23 @@ const WORDS = {
     "phones": "Gekoppelte Telefone", "phone-pair": "Telefon koppeln", "phone-this": "{name} (dieses)", "phone-since": "seit {day}",
     "phone-remove": "Entfernen", "phone-remove-named": "{name} entfernen", "phone-removed": "{name} ist entfernt.", "phone-paired": "{name} ist gekoppelt.",
     "code-how": "Auf dem Telefon {addresses} öffnen oder das Bild scannen und diesen Code eingeben. Er gilt für ein Telefon, zwei Minuten lang.", "or": " oder ",
+    "told.no-link": "nicht verbunden: {rest}", "told.no-port": "{port} gibt es nicht: Steckt das Kabel?",
+    "told.not-found": "{board} wurde nicht gefunden: Ist es eingeschaltet, in der Nähe und mit keiner App verbunden?",
+    "told.not-connected": "{board} lässt sich nicht verbinden: Schalten Sie es aus und ein, und schließen Sie andere Apps.", "told.bluetooth-off": "Bluetooth ist am Rechner von BoardBridge aus: Schalten Sie es ein.",
+    "told.not-plugged": "kein solches Brett ist eingesteckt: Ist es eingeschaltet, und überträgt sein Kabel Daten? Manche laden nur.", "told.in-use": "{port} benutzt ein anderes Programm: Schließen Sie es zuerst. {program}",
+    "told.mute": "das Brett antwortet nicht: Ist es eingeschaltet und verbunden?", "told.unheard": "noch nichts gehört: Bewegen Sie eine Figur. Hilft das nicht: Ist das Brett eingeschaltet, und ist es das richtige Kabel?",
+    "told.garbled": "die Daten sind nicht lesbar: Ist es die richtige Art von Brett und das richtige Kabel?", "told.stranger": "das Brett spricht wie ein {kind}: Entfernen Sie es hier, und fügen Sie es so wieder hinzu.",
+    "told.castling-back": "{move}: zurücknehmen. Zuerst der König, dann der Turm.", "told.stands-in-program": "{made} wurde hier zurückgenommen und im Programm nicht: Ziehen Sie es noch einmal, oder nehmen Sie es auch dort zurück.",
+    "told.unplaced": "wie die Figuren stehen, ist nicht bekannt. Stellen Sie sie in die Grundstellung und ziehen Sie, oder beginnen Sie eine Partie.", "told.set-up": "stellen Sie diese Stellung auf. Dann „Brett bereit“ drücken oder einfach ziehen.",
+    "told.set-up-by-hand": "stellen Sie diese Stellung von Hand auf. Auch in der Eingabe des Bretts, falls es eine hat. Dann „Brett bereit“ drücken.",
+    "told.new-two": "neue Partie zu zweit: Weiß macht den ersten Zug", "told.new-white": "neue Partie: Sie haben Weiß und machen den ersten Zug", "told.new-black": "neue Partie: Sie haben Schwarz; die Engine beginnt, sobald die Figuren in der Grundstellung stehen",
+    "told.occupied": "das Brett hat {names}: Eine Partie beginnt, wenn es frei ist und die Figuren in der Grundstellung stehen", "told.interrupted": "das Brett hat {names}: Diese Partie geht weiter, wenn es frei ist",
+    "told.put-out": "die Partie wurde abgebrochen, weil das Brett freigegeben wurde: Für die nächste die Grundstellung aufbauen", "told.engines-turn": "{made} wurde gezogen, aber die Engine ist am Zug: Bitte zurückstellen",
+    "told.one-back": "ein Zug wurde zurückgenommen", "told.more-back": "{count} Züge wurden zurückgenommen", "told.over": "die Partie ist zu Ende: Für die nächste die Grundstellung aufbauen",
+    "told.away": "{board} ist weg: Die Partie geht weiter, wenn es zurück ist", "told.waits": "{board} ist weg: Ihr Zug wartet darauf", "told.back": "{board} ist zurück",
+    "told.by-name": "{title}, nach seinem Namen ({at})", "told.adapter": "ein allgemeiner Adapter: ein Brett oder ein anderes Gerät. Beim Hinzufügen wird es gefragt, was einen Drucker stören kann ({at})",
+    "told.unanswered": "an {port} antwortet nichts: Ist das Brett eingeschaltet? Wissen Sie, was es ist, wählen Sie seine Art.", "told.gone": "dieses Brett ist nicht mehr da oder wird schon benutzt: Sehen Sie noch einmal nach.",
+    "told.no-lamps": "es antwortet: {title}. Es hat keine Lampen zum Probieren: Fügen Sie es hinzu und ziehen Sie, dann zeigt es die Seite.", "told.no-lamps-yet": "{title}: keine Lampen zum Probieren, und vor einem Zug sagt es nichts. Fügen Sie es hinzu und ziehen Sie, dann zeigt es die Seite.",
     "code-over": "Die Zeit des Codes ist um.", "code-picture": "QR-Code mit der Adresse und dem Code",
   },
 };
