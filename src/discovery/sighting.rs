@@ -68,6 +68,8 @@ pub struct Sighting {
     pub is_sure: bool,
     /// What it calls itself. It is whatever the device says.
     pub name: String,
+    /// Where it is: its socket on USB, its port, its address.
+    pub place: String,
 }
 
 impl Sighting {
@@ -116,6 +118,7 @@ pub fn at_cables(roots: &Roots) -> Vec<Sighting> {
         makes: vec![board.make],
         is_sure: true,
         name: board.device.name,
+        place: board.device.socket,
     }));
     found
 }
@@ -167,7 +170,9 @@ fn at_port(port: &Port) -> Option<Sighting> {
     };
     let name = port.usb.as_ref().map(|usb| usb.name.clone());
     let name = name.filter(|name| !name.is_empty());
+    let place = port.path.canonicalize();
     Some(Sighting {
+        place: place.as_ref().unwrap_or(&port.path).display().to_string(),
         way: Way::Serial(port.name().to_owned()),
         makes,
         is_sure: own.is_some(),
@@ -188,6 +193,7 @@ pub fn in_the_air(seen: &[Seen]) -> Vec<Sighting> {
             Way::Rfcomm(address)
         };
         Some(Sighting {
+            place: device.address.clone(),
             way,
             makes: vec![make],
             is_sure,

@@ -26,7 +26,7 @@ use tokio::{
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::{
-    scan::plugged,
+    scan::{plug, plugged},
     support::{Gui, Hand, PATIENCE, ports::unused_address, process::Process},
 };
 
@@ -591,30 +591,36 @@ async fn a_board_that_gets_another_name_keeps_its_game_its_opponent_and_its_link
         })
         .await;
     };
+    let asked = async |m: &Machine, name: &str| {
+        m.until("the hand is to move", async |m| {
+            let boards = m.boards().await?;
+            let board = boards.into_iter().find(|board| board["board"] == name)?;
+            let advice = board["advice"].as_str()?;
+            advice.ends_with("to move on the board").then_some(())
+        })
+        .await;
+    };
     // Two people.
     let (status, said) = machine
         .asks("POST", "boards/citrine/opponent", &json!({}))
         .await;
     assert_eq!(status, 200, "{said}");
+    asked(&machine, "citrine").await;
     hand.does("e2e4").await;
     moved(&machine, "citrine", "e2e4").await;
+    asked(&machine, "citrine").await;
+    hand.does("e7e5").await;
+    moved(&machine, "citrine", "e7e5").await;
     renames(&machine, "citrine", "table-1").await;
     let board = machine.has("table-1").await;
-    assert_eq!(game(&board), "startpos moves e2e4");
-    // The board tells its moves, and not how long the hand took.
-    assert!(board["took"][0].is_number(), "{board}");
+    assert_eq!(game(&board), "startpos moves e2e4 e7e5");
+    // The board itself tells its moves, and not how long the hand took.
+    assert!(board["took"][1].is_number(), "{board}");
     let settings = machine.asks("GET", "settings", &Value::Null).await.1;
     assert_eq!(settings["started"], json!(["table-1"]));
-    let holders = |board: &Value| board["holders"].as_array().map_or(0, Vec::len);
-    machine
-        .until("they have it", async |m| {
-            let boards = m.boards().await?;
-            let board = boards.iter().find(|board| board["board"] == "table-1")?;
-            (holders(board) == 1).then_some(())
-        })
-        .await;
-    hand.does("e7e5").await;
-    moved(&machine, "table-1", "e7e5").await;
+    asked(&machine, "table-1").await;
+    hand.does("g1f3").await;
+    moved(&machine, "table-1", "g1f3").await;
     // After a restart, too.
     let machine = machine.restarts().await;
     assert_eq!(
@@ -634,6 +640,88 @@ async fn a_board_that_gets_another_name_keeps_its_game_its_opponent_and_its_link
     assert!(!machine.kept("play.d/table-1.far.toml").exists());
     assert!(!machine.kept("change.json").exists());
     drop(hand);
+}
+
+/// The files of the boards that were added, once there are two of them that are connected or away.
+async fn two_boards(machine: &Machine, names: [&str; 2]) -> [String; 2] {
+    machine
+        .until("both are there", async |m| {
+            let boards = m.boards().await?;
+            let has = |name: &&str| boards.iter().any(|board| board["board"] == *name);
+            names.iter().all(has).then_some(())
+        })
+        .await;
+    names.map(|name| fs::read_to_string(machine.kept(&format!("boards.d/{name}.toml"))).unwrap())
+}
+
+#[tokio::test]
+async fn a_second_board_on_usb_without_a_number_is_found_and_the_first_one_stays_the_first() {
+    let machine = Machine::start("").await;
+    let sys = machine.folder.path().join("sys");
+    plugged(&sys, &[(4, "", "usb-0000:00:14.0-1")]);
+    fs::write(machine.dev("hidraw5"), "").unwrap();
+    let is_there = async |m: &Machine| (m.boards().await?.len() == 1).then_some(());
+    machine.until("the first is there", is_there).await;
+    // The kernel gives the second one the lower number.
+    plugged(&sys, &[(0, "", "usb-0000:00:14.0-2")]);
+    fs::write(machine.dev("hidraw1"), "").unwrap();
+    let [first, second] = two_boards(&machine, ["chessnut", "chessnut2"]).await;
+    assert!(
+        first.contains("hid = { id = \"usb-0000:00:14.0-1\" }"),
+        "{first}"
+    );
+    assert!(
+        second.contains("hid = { id = \"usb-0000:00:14.0-2\" }"),
+        "{second}"
+    );
+    assert_eq!(machine.found().await, Vec::<Value>::new());
+    let machine = machine.restarts().await;
+    assert_eq!(machine.boards().await.unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn two_boards_behind_adapters_without_numbers_are_both_played_on() {
+    let by_id = "usb-Novag_Citrine-if00-port0";
+    let machine = Machine::start("").await;
+    let folder = machine.folder.path();
+    let (dev, sys) = (folder.join("dev"), folder.join("sys"));
+    fs::create_dir_all(dev.join("serial/by-path")).unwrap();
+    let plugs = |port: &str, socket: &str| {
+        plug(&dev, &sys, port, ["1234", "5678"], ["Novag", "Citrine"]);
+        fs::remove_file(dev.join(port)).unwrap();
+        symlink(
+            format!("../../{port}"),
+            dev.join("serial/by-path").join(socket),
+        )
+        .unwrap();
+    };
+    plugs("ttyUSB0", "pci-usb-0:1");
+    let first = machine.plugs(Kind::NovagCitrine, "ttyUSB0", by_id);
+    machine.has("citrine").await;
+    // Alone it is the same in another socket.
+    let text = fs::read_to_string(machine.kept("boards.d/citrine.toml")).unwrap();
+    assert!(text.contains(by_id), "{text}");
+    // udev gives the name to the one that has come.
+    plugs("ttyUSB1", "pci-usb-0:2");
+    fs::remove_file(dev.join("serial/by-id").join(by_id)).unwrap();
+    let second = machine.plugs(Kind::NovagCitrine, "ttyUSB1", by_id);
+    let texts = two_boards(&machine, ["citrine", "citrine2"]).await;
+    for (text, socket) in texts.iter().zip(["pci-usb-0:1", "pci-usb-0:2"]) {
+        assert!(text.contains(socket), "{text}");
+    }
+    for (name, hand) in [("citrine", first), ("citrine2", second)] {
+        machine.has(name).await;
+        hand.does("e2e4").await;
+        machine
+            .until(name, async |m| {
+                let boards = m.boards().await?;
+                let board = boards.into_iter().find(|board| board["board"] == name)?;
+                board["game"].as_str()?.ends_with("e2e4").then_some(())
+            })
+            .await;
+        // The board's port is held until then.
+        drop(hand);
+    }
 }
 
 /// The files in a folder of what was added, without their endings.

@@ -57,9 +57,13 @@ class Board:
 
     def is_plugged(self) -> str:
         """Waits until it is, and returns its pseudo-terminal."""
+        return self.sees("plugged ").split()[1]
+
+    def sees(self, words: str) -> str:
+        """Waits for what happens on the board, and returns the line."""
         for line in self.seen:
-            if line.startswith("plugged "):
-                return line.split()[1]
+            if line.startswith(words):
+                return line
         raise AssertionError("the simulated board has ended")
 
     def does(self, order: str) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from selenium.webdriver.common.by import By
 
-from first_game import Board, opened
+from first_game import Board, is_asked, opened
 from run import PHONE, REPOSITORY, BOARDBRIDGE, Page, Program, free_port, until
 
 LICHESS = os.environ.get("LICHESS", str(REPOSITORY / "target/debug/examples/lichess"))
@@ -94,7 +94,10 @@ def plays(page: Page, board: Board, lichess: Lichess) -> None:
     until("the board", lambda: "Make a move" in page.text("#board-citrine .sub"))
     page.turn_to("settings")
     until("Log in can be pressed", lambda: settings_button(page, "Log in to Lichess"))
-    until("the way back", lambda: "plays on citrine" in page.text("#settings"))
+    until("the way back", lambda: "You are logged in as Me" in page.text("body"))
+    page.accessible("the way back")
+    page.one("a[href='/#settings']").click()
+    until("who plays where", lambda: "Me plays on citrine" in page.text("#settings"))
     page.accessible("logged in")
     page.turn_to("desk")
     until("what can be asked of Lichess", lambda: page.one("#on-lichess").is_displayed())
@@ -104,13 +107,14 @@ def plays(page: Page, board: Board, lichess: Lichess) -> None:
     for ply, m in enumerate(GAME):
         if ply % 2:
             lichess.does(f"moves {m}")
+            board.sees(f"executed {m}")
         else:
-            until(f"the hand's turn before {m}", lambda: "our move" in page.text("#board-citrine .do") or "our turn" in page.text("#board-citrine .sub"))
+            until(f"the hand's turn before {m}", lambda: is_asked(page))
             board.does(m)
             lichess.does(f"takes {m}")
         until(f"{m} on the page", lambda ply=ply: page.moves("citrine") > ply)
     lichess.does("ends mate white")
-    until("the result", lambda: "You won" in page.text("#board-citrine .result"))
+    until("the result", lambda: "won" in page.text("#board-citrine .result"))
     page.accessible("the game is won")
     page.turn_to("settings")
     until("Log out can be pressed", lambda: settings_button(page, "Log out"))

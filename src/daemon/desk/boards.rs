@@ -57,6 +57,7 @@ impl Desk {
         let way = sighting.way.clone();
         let welcome = apart::run("added", move || files::welcome(&state, &way));
         welcome.await.map_err(|error| unwritten(&error))?;
+        self.places.insert(name.clone(), sighting.place.clone());
         info!(board = %name, "added: {}, a {}", shown(sighting), make.title);
         Ok(Granted::Board { board: name })
     }
@@ -156,7 +157,7 @@ impl Desk {
     }
 }
 
-async fn text_of(file: &Path) -> Result<String, Refused> {
+pub(super) async fn text_of(file: &Path) -> Result<String, Refused> {
     let file = file.to_owned();
     let text = apart::run("added", move || fs::read_to_string(file)).await;
     text.flatten().map_err(|error| unwritten(&error))

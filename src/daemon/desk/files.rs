@@ -134,6 +134,17 @@ pub(super) fn renamed(text: &str, from: &BoardName, to: &BoardName) -> Option<St
     Some(of_boards(to, board).to_string())
 }
 
+/// The same board, reached this way. `None`: it is not the file of this board.
+pub(super) fn moved(text: &str, name: &BoardName, way: &Way) -> Option<String> {
+    let mut document: DocumentMut = text.parse().ok()?;
+    let boards = document.get_mut("boards")?.as_table_like_mut()?;
+    let board = boards.get_mut(name.as_str())?.as_table_like_mut()?;
+    let reached = board.get_mut(way.medium().key())?.as_table_like_mut()?;
+    let (key, at) = way.key();
+    reached.insert(key, value(at));
+    Some(document.to_string())
+}
+
 /// The same opponent or link with this board by another name. `None`: it is neither.
 pub(super) fn renamed_play(text: &str, from: &BoardName, to: &BoardName) -> Option<String> {
     let mut document: DocumentMut = text.parse().ok()?;

@@ -13,8 +13,10 @@ mod files;
 mod plays;
 mod sightings;
 mod trial;
+mod twins;
 
 use std::{
+    collections::BTreeMap,
     io,
     path::{Path, PathBuf},
 };
@@ -64,6 +66,8 @@ pub(super) struct Desk {
     asking: Asking,
     /// Boards that are there and were told of.
     told: Vec<String>,
+    /// Where boards were when they were the only ones of their names.
+    places: BTreeMap<BoardName, String>,
 }
 
 impl Desk {
@@ -82,6 +86,7 @@ impl Desk {
             air: Air::new(daemon.radio.clone()),
             asking: Asking::default(),
             told: Vec::new(),
+            places: BTreeMap::new(),
         };
         desk.stand();
         desk

@@ -83,6 +83,7 @@ impl Desk {
     /// Takes the boards that come by themselves, and tells of the others once.
     pub(in crate::daemon) async fn welcome(&mut self, daemon: &mut Daemon) {
         let mut sightings = self.plugged().await;
+        self.tell_twins_apart(daemon, &sightings).await;
         sightings.retain(|sighting| !self.is_used(sighting));
         self.told
             .retain(|told| sightings.iter().any(|sighting| sighting.id() == *told));

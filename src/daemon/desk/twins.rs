@@ -12,7 +12,11 @@ use super::{
     files,
 };
 use crate::{
-    board::settings::BoardConfig, bus::desk::Refused, daemon::Daemon, discovery::{Sighting, Way}, vocabulary::BoardName,
+    board::settings::BoardConfig,
+    bus::desk::Refused,
+    daemon::Daemon,
+    discovery::{Sighting, Way},
+    vocabulary::BoardName,
 };
 
 impl Desk {
@@ -47,7 +51,8 @@ impl Desk {
         let state = self.state()?.to_owned();
         let file = files::of_board(&state, name);
         let text = files::moved(&text_of(&file).await?, name, way);
-        let text = text.ok_or_else(|| Refused::NotNow(format!("{} is not its file", file.display())))?;
+        let text =
+            text.ok_or_else(|| Refused::NotNow(format!("{} is not its file", file.display())))?;
         let edit = Edit::write(file.clone(), text).in_place_of(&file);
         let change = Change::make(&state, vec![edit], None).await?;
         self.change(daemon, change, None).await?;
@@ -77,14 +82,19 @@ fn among(board: &BoardConfig, sightings: &[Sighting], before: Option<&str>) -> A
             return Among::Else;
         };
         let is_trusted = it.way == Way::Serial(serial.port.clone().into());
-        let is_same = |other: &&Sighting| matches!(other.way, Way::Serial(_)) && other.name == it.name;
+        let is_same =
+            |other: &&Sighting| matches!(other.way, Way::Serial(_)) && other.name == it.name;
         let same: Vec<&Sighting> = sightings.iter().filter(is_same).collect();
         if is_trusted && same.len() > 1 {
             // It has a number, or is known by its socket already.
             return Among::Else;
         }
         (Some(now), same)
-    } else if board.hid.as_ref().is_some_and(|hid| hid.id.is_none() && hid.path.is_none()) {
+    } else if board
+        .hid
+        .as_ref()
+        .is_some_and(|hid| hid.id.is_none() && hid.path.is_none())
+    {
         let is_same = |other: &&Sighting| {
             let makes = other.makes.iter();
             matches!(other.way, Way::Hid(_)) && makes.map(|make| make.kind).eq([board.make.kind])
