@@ -2,11 +2,12 @@
 //! standard input is what happens there: `begins white`, `moves e7e5`, `takes e2e4` (waits for the hand's move), `ends mate white`.
 
 #![allow(
+    dead_code,
     missing_docs,
     clippy::pedantic,
     clippy::unwrap_used,
     clippy::panic,
-    reason = "a test fails by panicking"
+    reason = "a test fails by panicking, and uses a part of it"
 )]
 
 #[cfg(target_os = "linux")]

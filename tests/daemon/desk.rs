@@ -625,7 +625,7 @@ async fn a_board_that_gets_another_name_keeps_its_game_its_opponent_and_its_link
     let machine = machine.restarts().await;
     assert_eq!(
         game(&machine.has("table-1").await),
-        "startpos moves e2e4 e7e5"
+        "startpos moves e2e4 e7e5 g1f3"
     );
     // A link.
     let (status, said) = machine
