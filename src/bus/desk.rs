@@ -32,6 +32,13 @@ pub enum Wish {
         /// What it is, where that cannot be known; without it, it is asked.
         kind: Option<String>,
     },
+    /// Let the lamps of a board that was found run, to see which one it is. It is not added.
+    Try {
+        /// Which one.
+        id: String,
+        /// What it is, where that cannot be known; without it, it is asked.
+        kind: Option<String>,
+    },
     /// No longer use a board that was added.
     Remove(BoardName),
     /// Give a board that was added another name.
@@ -119,11 +126,29 @@ pub enum Granted {
         /// Its name.
         board: BoardName,
     },
+    /// A board was tried.
+    Tried {
+        /// What it showed, in words, or what can be done instead.
+        done: String,
+        /// Whether its lamps ran.
+        lamps: bool,
+    },
     /// In words.
     Done {
         /// What was done.
         done: String,
     },
+}
+
+/// A kind of board.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Kind {
+    /// Its name in the configuration.
+    pub kind: BoardKind,
+    /// What it is called.
+    pub title: &'static str,
+    /// How it can be reached, the usual way first.
+    pub media: Vec<&'static str>,
 }
 
 /// What was added or started here, and may be ended here: all else is in the main file.
@@ -139,6 +164,8 @@ pub struct Standing {
     pub programs: Programs,
     /// Whether that is in the main file, and is changed there.
     pub programs_fixed: bool,
+    /// The kinds of boards that there are.
+    pub kinds: Vec<Kind>,
 }
 
 /// Why a wish is not granted.

@@ -29,6 +29,9 @@ pub struct Add {
     /// What it is, where that is not known; without it, the board is asked.
     #[arg(long, value_name = "KIND")]
     kind: Option<String>,
+    /// Let its lamps run, to see which one it is, and do not add it.
+    #[arg(long = "try", requires = "id", conflicts_with = "name")]
+    attempt: bool,
     /// The address of the daemon's API.
     #[arg(long, value_name = "HOST:PORT", default_value = DEFAULT_WEB)]
     pub connect: String,
@@ -53,7 +56,9 @@ pub async fn add(add: Add) -> Result<String, CallError> {
         let list = listed(&found);
         let picks = io::stdin().is_terminal() && io::stdout().is_terminal();
         if !picks {
-            return Ok(format!("{list}Add one: boardbridge add ID"));
+            return Ok(format!(
+                "{list}Add one: boardbridge add ID. See which one it is: boardbridge add ID --try"
+            ));
         }
         print!("{list}");
         let Some(board) = pick(&found) else {
@@ -68,6 +73,9 @@ pub async fn add(add: Add) -> Result<String, CallError> {
     }
     if let Some(kind) = add.kind {
         body["kind"] = kind.into();
+    }
+    if add.attempt {
+        return call::attempt(&add.connect, &id, &body).await;
     }
     call::add(&add.connect, &id, &body).await
 }

@@ -95,13 +95,26 @@ pub async fn found(address: &str) -> Result<Vec<Value>, CallError> {
 /// # Errors
 /// [`CallError`], in words for the caller.
 pub async fn add(address: &str, id: &str, body: &Value) -> Result<String, CallError> {
-    // What is in an address is letters and digits here, whatever was typed.
-    let id: String = id.chars().filter(char::is_ascii_alphanumeric).collect();
-    let answer = ask(address, &format!("/api/v1/found/{id}/add"), Some(body)).await?;
+    let answer = ask(address, &of_found(id, "add"), Some(body)).await?;
     let name = answer["board"].as_str().unwrap_or_default();
     Ok(escaped(&format!(
         "{name} is added. `boardbridge watch` shows it"
     )))
+}
+
+/// Lets the lamps of a board that was found run; returns what it showed, in words.
+///
+/// # Errors
+/// [`CallError`], in words for the caller.
+pub async fn attempt(address: &str, id: &str, body: &Value) -> Result<String, CallError> {
+    let answer = ask(address, &of_found(id, "try"), Some(body)).await?;
+    Ok(escaped(answer["done"].as_str().unwrap_or_default()))
+}
+
+/// Where this is done with a board that was found. It has letters and digits, whatever was typed.
+fn of_found(id: &str, what: &str) -> String {
+    let id: String = id.chars().filter(char::is_ascii_alphanumeric).collect();
+    format!("/api/v1/found/{id}/{what}")
 }
 
 /// Removes a board that was added; returns what the daemon did, in words.

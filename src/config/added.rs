@@ -36,6 +36,8 @@ pub(super) fn add_to(config: &mut Config, state: &Path) -> Vec<String> {
         }
     }
     for file in files(&state.join(PLAY)) {
+        let id = file.file_stem().and_then(|id| id.to_str());
+        config.plays.extend(id.map(str::to_owned));
         if let Err(problem) = play(config, &file) {
             left_out.push(problem);
         }

@@ -97,6 +97,8 @@ pub struct Config {
     pub discovery: DiscoveryConfig,
     /// The boards that were added from the page or a terminal: they are not in the main file.
     pub added: Vec<BoardName>,
+    /// What names the opponents and links that were started from there: a board, or two with a dot between them.
+    pub plays: Vec<String>,
 }
 
 impl Config {

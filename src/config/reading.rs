@@ -163,6 +163,7 @@ impl Reader<'_> {
             #[cfg(target_os = "linux")]
             discovery: self.table(&mut given, "discovery").unwrap_or_default(),
             added: Vec::new(),
+            plays: Vec::new(),
             order: Vec::new(),
             left_out: Vec::new(),
         };

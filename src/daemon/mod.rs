@@ -122,6 +122,12 @@ impl Daemon {
         let stop = CancellationToken::new();
         let guard = stop.clone().drop_guard();
         let store = config.state.path().map_or_else(Store::off, Store::open);
+        if let Some(state) = store.path() {
+            if let Some((from, to)) = desk::left_renamed(state) {
+                store.rename(from.as_str(), to.as_str()).await;
+            }
+            desk::end(state);
+        }
         let sessions = Sessions::read(config, &store).await;
         let pairing = Arc::new(web::Pairing::new(store.shelf(Kind::Web, "phones")));
         let clients = server::Shared::default();

@@ -104,6 +104,16 @@ impl Part {
         }
     }
 
+    /// Whether it plays at this board by itself.
+    pub fn plays_at(&self, board: &BoardName) -> bool {
+        match self {
+            Self::Link(entry) => entry.boards.contains(board),
+            Self::Opponent(entry) => entry.board == *board,
+            Self::Lichess(_, at) => at.as_ref() == Some(board),
+            _ => false,
+        }
+    }
+
     /// Whether one of these parts continues what it does, so that its clients keep their places at the board.
     pub fn goes_on_in(&self, wanted: &[Self]) -> bool {
         let Self::Lichess(mine, at) = self else {

@@ -8,6 +8,7 @@ use tracing::{error, info, warn};
 use super::{
     Daemon,
     broadcasts::delayed,
+    desk::Renamed,
     inherited::Wanted,
     memory::{boards_in, memory_of},
     part::Part,
@@ -40,6 +41,18 @@ impl Daemon {
     /// # Errors
     /// [`StartError`] if a new port cannot be opened; nothing has changed then.
     pub async fn reload(&mut self, config: &Config) -> Result<(), StartError> {
+        self.change(config, None).await
+    }
+
+    /// The same, to one in which a board may have got another name: it goes on with all that it has.
+    ///
+    /// # Errors
+    /// The same.
+    pub(super) async fn change(
+        &mut self,
+        config: &Config,
+        renamed: Option<&Renamed>,
+    ) -> Result<(), StartError> {
         if config.state.path() != self.store.path() {
             warn!(
                 "the new [state] directory is used after a restart: systemctl restart boardbridge"
@@ -78,7 +91,15 @@ impl Daemon {
             going.clients.clear();
             goes_on = true;
         }
+        if let Some((from, _)) = renamed {
+            // Their successors have their places at the boards.
+            let plays = going.iter_mut().filter(|going| going.part.plays_at(from));
+            plays.for_each(|going| going.clients.clear());
+        }
         let stopped = self.take_out(going).await;
+        if let Some((from, to)) = renamed {
+            self.store.rename(from.as_str(), to.as_str()).await;
+        }
         self.inherited.close_others(&places, &self.served()).await;
         if !goes_on {
             self.sessions.drop_left();

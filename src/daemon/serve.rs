@@ -5,8 +5,13 @@ use std::{io, path::Path, pin::pin};
 use thiserror::Error;
 use tracing::{error, info, warn};
 
-use super::{Daemon, Inherited, StartError, desk::Desk, signals, systemd::Manager};
-use crate::{config::Config, transport::hid::Roots};
+use super::{
+    Daemon, Inherited, StartError,
+    desk::{self, Desk},
+    signals,
+    systemd::Manager,
+};
+use crate::{config::Config, system::apart, transport::hid::Roots};
 
 /// Why the daemon cannot run.
 #[derive(Debug, Error)]
@@ -33,6 +38,7 @@ pub async fn serve(
 ) -> Result<(), ServeError> {
     let mut stop = pin!(stop);
     let mut hangups = signals::Hangups::new()?;
+    let config = completed(file, config).await;
     let mut daemon = tokio::select! {
         // A start may wait for a disk or a name server.
         stopped = &mut stop => {
@@ -69,11 +75,31 @@ pub async fn serve(
     Ok(())
 }
 
+/// The configuration, once what the last run has left half done is done.
+async fn completed(file: &Path, config: Config) -> Config {
+    let Some(state) = config.state.path().map(Path::to_owned) else {
+        return config;
+    };
+    if !matches!(
+        apart::run("added", move || desk::finish(&state)).await,
+        Ok(true)
+    ) {
+        return config;
+    }
+    match desk::loaded(file).await {
+        Ok(config) => config,
+        Err(error) => {
+            error!("{error}");
+            config
+        }
+    }
+}
+
 /// Reads the file again; returns the new configuration. A mistake in it changes nothing.
 async fn reload(daemon: &mut Daemon, file: &Path) -> Option<Config> {
     info!("reading {} again", file.display());
     let unchanged = "the configuration stays as it was";
-    match Config::load(file) {
+    match desk::loaded(file).await {
         Ok(config)
             if config.all_boards().next().is_none()
                 && !config.says_boards

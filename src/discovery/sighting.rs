@@ -15,7 +15,7 @@ use crate::{
     system::usb::UsbDevice,
     transport::{
         ble::Seen,
-        hid::{Roots, devices, ids},
+        hid::{Device, Roots, devices, ids},
     },
 };
 
@@ -68,6 +68,8 @@ pub struct Sighting {
     pub is_sure: bool,
     /// What it calls itself. It is whatever the device says.
     pub name: String,
+    /// Where it is: its socket on USB, its port, its address.
+    pub place: String,
 }
 
 impl Sighting {
@@ -111,25 +113,49 @@ pub fn at_cables(roots: &Roots) -> Vec<Sighting> {
     let ports = serial_ports(&roots.dev, &roots.sys);
     let ports = ports.iter().take(MAX_PORTS);
     let mut found: Vec<Sighting> = ports.filter_map(at_port).collect();
-    let devices = devices(roots);
-    for make in MAKES {
-        let Some(of) = make.hid() else {
-            continue;
-        };
-        let mut boards = devices.clone();
-        boards.retain(|device| device.is_board(&of));
-        for (board, id) in boards.iter().zip(ids(&boards)) {
-            let is_nameless = boards.len() == 1 && board.serial.is_empty();
-            let id = if is_nameless { "" } else { id };
-            found.push(Sighting {
-                way: Way::Hid(id.to_owned()),
-                makes: vec![make],
-                is_sure: true,
-                name: board.name.clone(),
-            });
-        }
-    }
+    found.extend(on_usb(roots).into_iter().map(|board| Sighting {
+        way: Way::Hid(board.id.unwrap_or_default()),
+        makes: vec![board.make],
+        is_sure: true,
+        name: board.device.name,
+        place: board.device.socket,
+    }));
     found
+}
+
+/// A board on USB that is a HID device.
+#[derive(Clone, Debug)]
+pub struct OnUsb {
+    /// Its make.
+    pub make: &'static Identity,
+    /// It.
+    pub device: Device,
+    /// What tells it from the others of its make: its serial number, or its socket. `None`: it is the only one, and has no number.
+    pub id: Option<String>,
+    /// Whether it is the only one of its make.
+    pub is_only: bool,
+}
+
+/// The boards on USB that are HID devices. Their numbers say what they are.
+pub fn on_usb(roots: &Roots) -> Vec<OnUsb> {
+    let devices = devices(roots);
+    let of_make = |make: &'static Identity| {
+        let of = make.hid();
+        let boards = devices
+            .iter()
+            .filter(|device| of.as_ref().is_some_and(|of| device.is_board(of)));
+        let boards: Vec<Device> = boards.cloned().collect();
+        let is_only = boards.len() == 1;
+        let ids: Vec<String> = ids(&boards).into_iter().map(str::to_owned).collect();
+        let one = move |(device, id): (Device, String)| OnUsb {
+            make,
+            id: Some(id).filter(|_| !is_only || !device.serial.is_empty()),
+            device,
+            is_only,
+        };
+        boards.into_iter().zip(ids).map(one)
+    };
+    MAKES.iter().flat_map(|make| of_make(make)).collect()
 }
 
 fn at_port(port: &Port) -> Option<Sighting> {
@@ -144,7 +170,9 @@ fn at_port(port: &Port) -> Option<Sighting> {
     };
     let name = port.usb.as_ref().map(|usb| usb.name.clone());
     let name = name.filter(|name| !name.is_empty());
+    let place = port.path.canonicalize();
     Some(Sighting {
+        place: place.as_ref().unwrap_or(&port.path).display().to_string(),
         way: Way::Serial(port.name().to_owned()),
         makes,
         is_sure: own.is_some(),
@@ -165,6 +193,7 @@ pub fn in_the_air(seen: &[Seen]) -> Vec<Sighting> {
             Way::Rfcomm(address)
         };
         Some(Sighting {
+            place: device.address.clone(),
             way,
             makes: vec![make],
             is_sure,

@@ -54,7 +54,7 @@ pub mod usb;
 
 use std::time::{Duration, Instant};
 
-use shakmaty::{Board, Chess, Color, Move};
+use shakmaty::{Bitboard, Board, Chess, Color, Move};
 
 pub use self::profile::Profile;
 use crate::{
@@ -252,6 +252,12 @@ pub trait Driver: Send {
     /// shows no games need not know.
     fn knows_of(&self, _beginning: Beginning) -> bool {
         true
+    }
+
+    /// Lights these squares and no others for somebody who looks for this board: once it [answers](DriverEvent::Answers), while no
+    /// one plays there. `false`: it has no lamps that can be lit so.
+    fn signal(&mut self, _now: Instant, _squares: Bitboard) -> bool {
+        false
     }
 
     /// The clocks of the game, for boards that can show them; called again and again. `None`: it has none.

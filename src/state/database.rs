@@ -233,6 +233,11 @@ impl Database {
         Ok(())
     }
 
+    /// All that was read and written.
+    pub fn kept(&self) -> BTreeMap<String, Kept> {
+        self.kept.clone()
+    }
+
     /// Whether it is open.
     pub fn is_open(&self) -> bool {
         self.connection.is_some()

@@ -30,7 +30,10 @@ pub use self::{
     kept::{Long, Past},
     text::Text,
 };
-use crate::system::credit::{Allowance, Credit};
+use crate::system::{
+    apart,
+    credit::{Allowance, Credit},
+};
 
 /// The longest time a task waits for its value to be written. A commit without a sync takes well under a millisecond;
 /// this is noticed by no player, and longer than a busy SD card or processor usually needs.
@@ -200,6 +203,21 @@ impl Store {
         }
     }
 
+    /// What is kept of the board `from`, and of who plays there, is from now on that of `to`, for shelves that read it later. All of it
+    /// or nothing, also if the daemon is killed.
+    pub async fn rename(&self, from: &str, to: &str) {
+        let Some(inner) = self.inner.clone() else {
+            return;
+        };
+        let (from, to) = (from.to_owned(), to.to_owned());
+        let renamed = apart::run("state rename", move || inner.rename(&from, &to)).await;
+        if !matches!(renamed, Ok(true)) {
+            warn!(
+                "the game of a board that got another name begins anew: the disk is slow or full"
+            );
+        }
+    }
+
     /// Writes and syncs what is left, for a bounded time.
     pub async fn close(self) {
         if let Some(inner) = &self.inner {
@@ -209,6 +227,17 @@ impl Store {
 }
 
 impl Inner {
+    /// See [`Store::rename`]. `false`: it cannot be written.
+    fn rename(&self, from: &str, to: &str) -> bool {
+        let Some(moved) = self.writer.rename(|key| renamed(key, from, to)) else {
+            return false;
+        };
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        found.retain(|key, _| renamed(key, from, to).is_none());
+        found.extend(moved);
+        true
+    }
+
     /// The keys of this kind that were not asked for.
     fn take_rest(&self, kind: Kind) -> Vec<String> {
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
@@ -219,6 +248,21 @@ impl Inner {
             .map(|(key, _)| key)
             .collect()
     }
+}
+
+/// The key of a value that is kept of the board `from`, for the board `to`. `None`: it is not.
+fn renamed(key: &str, from: &str, to: &str) -> Option<String> {
+    let (kind, name) = key.split_once('/')?;
+    let of_boards = [Kind::Board, Kind::Link, Kind::Opponent, Kind::Lichess];
+    if !of_boards.iter().any(|of| of.to_string() == kind)
+        || !name.split(' ').any(|name| name == from)
+    {
+        return None;
+    }
+    let names = name
+        .split(' ')
+        .map(|name| if name == from { to } else { name });
+    Some(format!("{kind}/{}", names.collect::<Vec<_>>().join(" ")))
 }
 
 /// The place of one value.

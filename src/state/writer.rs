@@ -211,6 +211,36 @@ impl Writer {
         None
     }
 
+    /// Gives values other keys, in one commit; returns them by these. `None`: it cannot be written. It may take a while. What is written
+    /// of the old keys at the same time is lost.
+    pub fn rename(&self, new: impl Fn(&str) -> Option<String>) -> Option<BTreeMap<String, Kept>> {
+        let mut disk = self.shared.disk();
+        let mut kept = disk.database.kept();
+        for (key, change) in self
+            .shared
+            .lock()
+            .changes
+            .extract_if(.., |key, _| new(key).is_some())
+        {
+            kept.entry(key).or_default().change(change);
+        }
+        let mut changes = BTreeMap::new();
+        let mut moved = BTreeMap::new();
+        for (key, value) in kept {
+            let Some(name) = new(&key).filter(|_| value.value.is_some()) else {
+                continue;
+            };
+            changes.insert(key, Kept::default());
+            moved.insert(name, value);
+        }
+        changes.extend(moved.clone());
+        let written = changes.is_empty() || disk.write(&changes);
+        drop(disk);
+        // Full: a sync that has not begun yet is for this write too.
+        let _ = self.syncs.try_send(());
+        written.then_some(moved)
+    }
+
     /// Writes and syncs what is left, for a bounded time. Later values are not written.
     pub async fn close(&self) {
         self.stop();

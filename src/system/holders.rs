@@ -42,7 +42,12 @@ impl Holders {
         let opened = others.flat_map(|(process, path)| {
             let files = fs::read_dir(path.join("fd")).into_iter().flatten();
             let targets = files.filter_map(|file| fs::read_link(file.ok()?.path()).ok());
-            targets.zip(iter::repeat((process, path)))
+            let mut targets: Vec<PathBuf> = targets.take(MAX_OPEN).collect();
+            // Who makes pseudo-terminals is what is connected to them, not another program that uses one.
+            if targets.iter().any(|target| target.ends_with("ptmx")) {
+                targets.retain(|target| !target.starts_with("/dev/pts"));
+            }
+            targets.into_iter().zip(iter::repeat((process, path)))
         });
         let mut names = HashMap::new();
         let mut found = HashMap::new();

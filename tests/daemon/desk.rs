@@ -15,7 +15,7 @@ use boardbridge::{
     transport::hid::Roots,
 };
 use serde_json::{Value, json};
-use simulators::run::Kind;
+use simulators::{bluez::Bluez, run::Kind};
 use tempfile::TempDir;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -26,13 +26,13 @@ use tokio::{
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::{
-    scan::plugged,
-    support::{Gui, Hand, PATIENCE, ports::unused_address},
+    scan::{plug, plugged},
+    support::{Gui, Hand, PATIENCE, ports::unused_address, process::Process},
 };
 
 /// A daemon with a state directory, on a machine whose `/dev` and `/sys` are folders of the test.
-struct Machine {
-    folder: TempDir,
+pub struct Machine {
+    pub folder: TempDir,
     web: SocketAddr,
     uci: SocketAddr,
     daemon: JoinHandle<()>,
@@ -40,10 +40,10 @@ struct Machine {
 }
 
 /// How often the API is asked: there is nothing else to wait for that a page has, too.
-const LOOK: Duration = Duration::from_millis(50);
+pub const LOOK: Duration = Duration::from_millis(50);
 
 impl Machine {
-    async fn start(more: &str) -> Self {
+    pub async fn start(more: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir_all(folder.path().join("dev/serial/by-id")).unwrap();
         fs::create_dir_all(folder.path().join("sys")).unwrap();
@@ -93,22 +93,22 @@ impl Machine {
     }
 
     /// Ends it, and starts it again.
-    async fn restarts(self) -> Self {
+    pub async fn restarts(self) -> Self {
         drop(self.stop);
         self.daemon.await.unwrap();
         Self::again(self.folder).await
     }
 
-    fn dev(&self, name: &str) -> PathBuf {
+    pub fn dev(&self, name: &str) -> PathBuf {
         self.folder.path().join("dev").join(name)
     }
 
-    fn kept(&self, name: &str) -> PathBuf {
+    pub fn kept(&self, name: &str) -> PathBuf {
         self.folder.path().join("state").join(name)
     }
 
     /// Plugs a simulated board in at this port, with a lasting name.
-    fn plugs(&self, kind: Kind, port: &str, by_id: &str) -> Hand {
+    pub fn plugs(&self, kind: Kind, port: &str, by_id: &str) -> Hand {
         let hand = Hand::new(kind, self.dev(port), false);
         symlink(
             Path::new("../..").join(port),
@@ -118,12 +118,12 @@ impl Machine {
         hand
     }
 
-    fn pulls(&self, port: &str, by_id: &str) {
+    pub fn pulls(&self, port: &str, by_id: &str) {
         fs::remove_file(self.dev("serial/by-id").join(by_id)).unwrap();
         let _ = fs::remove_file(self.dev(port));
     }
 
-    async fn asks(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
+    pub async fn asks(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
         let Ok(mut stream) = TcpStream::connect(self.web).await else {
             return (0, Value::Null);
         };
@@ -154,16 +154,16 @@ impl Machine {
         (status, serde_json::from_str(&json).unwrap_or_default())
     }
 
-    async fn boards(&self) -> Option<Vec<Value>> {
+    pub async fn boards(&self) -> Option<Vec<Value>> {
         let (status, boards) = self.asks("GET", "boards", &Value::Null).await;
         (status == 200).then(|| boards.as_array().cloned().unwrap_or_default())
     }
 
-    async fn found(&self) -> Vec<Value> {
+    pub async fn found(&self) -> Vec<Value> {
         call::found(&self.web.to_string()).await.unwrap()
     }
 
-    async fn until<T>(&self, what: &str, stands: impl AsyncFn(&Self) -> Option<T>) -> T {
+    pub async fn until<T>(&self, what: &str, stands: impl AsyncFn(&Self) -> Option<T>) -> T {
         let stood = async {
             loop {
                 if let Some(found) = stands(self).await {
@@ -177,7 +177,7 @@ impl Machine {
     }
 
     /// Waits until this board is connected.
-    async fn has(&self, name: &str) -> Value {
+    pub async fn has(&self, name: &str) -> Value {
         let has = async |m: &Self| {
             let boards = m.boards().await?;
             boards
@@ -567,4 +567,239 @@ async fn chess_programs_of_the_network_are_let_in_by_a_switch_unless_the_main_fi
             config.left_out
         );
     }
+}
+
+#[tokio::test]
+async fn a_board_that_gets_another_name_keeps_its_game_its_opponent_and_its_links() {
+    let machine =
+        Machine::start("[boards.far]\nkind = \"swpp\"\ntcp = { address = \"127.0.0.1:1\" }\n")
+            .await;
+    let hand = machine.plugs(Kind::NovagCitrine, "ttyUSB0", BY_ID);
+    machine.has("citrine").await;
+    let renames = async |m: &Machine, from: &str, to: &str| {
+        let path = format!("boards/{from}/rename");
+        let (status, said) = m.asks("POST", &path, &json!({ "name": to })).await;
+        assert_eq!(status, 200, "{said}");
+        m.has(to).await;
+    };
+    let game = |board: &Value| board["game"].as_str().unwrap_or_default().to_owned();
+    let moved = async |m: &Machine, name: &str, m1: &str| {
+        m.until(m1, async |m| {
+            let boards = m.boards().await?;
+            let board = boards.into_iter().find(|board| board["board"] == name)?;
+            game(&board).ends_with(m1).then_some(())
+        })
+        .await;
+    };
+    let asked = async |m: &Machine, name: &str| {
+        m.until("the hand is to move", async |m| {
+            let boards = m.boards().await?;
+            let board = boards.into_iter().find(|board| board["board"] == name)?;
+            let advice = board["advice"].as_str()?;
+            advice.ends_with("to move on the board").then_some(())
+        })
+        .await;
+    };
+    // Two people.
+    let (status, said) = machine
+        .asks("POST", "boards/citrine/opponent", &json!({}))
+        .await;
+    assert_eq!(status, 200, "{said}");
+    asked(&machine, "citrine").await;
+    hand.does("e2e4").await;
+    moved(&machine, "citrine", "e2e4").await;
+    asked(&machine, "citrine").await;
+    hand.does("e7e5").await;
+    moved(&machine, "citrine", "e7e5").await;
+    renames(&machine, "citrine", "table-1").await;
+    let board = machine.has("table-1").await;
+    assert_eq!(game(&board), "startpos moves e2e4 e7e5");
+    // The board itself tells its moves, and not how long the hand took.
+    assert!(board["took"][1].is_number(), "{board}");
+    let settings = machine.asks("GET", "settings", &Value::Null).await.1;
+    assert_eq!(settings["started"], json!(["table-1"]));
+    asked(&machine, "table-1").await;
+    hand.does("g1f3").await;
+    moved(&machine, "table-1", "g1f3").await;
+    // After a restart, too.
+    let machine = machine.restarts().await;
+    assert_eq!(
+        game(&machine.has("table-1").await),
+        "startpos moves e2e4 e7e5 g1f3"
+    );
+    // A link.
+    let (status, said) = machine
+        .asks("DELETE", "boards/table-1/opponent", &Value::Null)
+        .await;
+    assert_eq!(status, 200, "{said}");
+    let link = json!({"boards": ["table-1", "far"]});
+    assert_eq!(machine.asks("POST", "links", &link).await.0, 200);
+    renames(&machine, "table-1", "table-2").await;
+    let settings = machine.asks("GET", "settings", &Value::Null).await.1;
+    assert_eq!(settings["linked"], json!(["table-2.far"]));
+    assert!(!machine.kept("play.d/table-1.far.toml").exists());
+    assert!(!machine.kept("change.json").exists());
+    drop(hand);
+}
+
+/// The files of the boards that were added, once there are two of them that are connected or away.
+async fn two_boards(machine: &Machine, names: [&str; 2]) -> [String; 2] {
+    machine
+        .until("both are there", async |m| {
+            let boards = m.boards().await?;
+            let has = |name: &&str| boards.iter().any(|board| board["board"] == *name);
+            names.iter().all(has).then_some(())
+        })
+        .await;
+    names.map(|name| fs::read_to_string(machine.kept(&format!("boards.d/{name}.toml"))).unwrap())
+}
+
+#[tokio::test]
+async fn a_second_board_on_usb_without_a_number_is_found_and_the_first_one_stays_the_first() {
+    let machine = Machine::start("").await;
+    let sys = machine.folder.path().join("sys");
+    plugged(&sys, &[(4, "", "usb-0000:00:14.0-1")]);
+    fs::write(machine.dev("hidraw5"), "").unwrap();
+    let is_there = async |m: &Machine| (m.boards().await?.len() == 1).then_some(());
+    machine.until("the first is there", is_there).await;
+    // The kernel gives the second one the lower number.
+    plugged(&sys, &[(0, "", "usb-0000:00:14.0-2")]);
+    fs::write(machine.dev("hidraw1"), "").unwrap();
+    let [first, second] = two_boards(&machine, ["chessnut", "chessnut2"]).await;
+    assert!(
+        first.contains("hid = { id = \"usb-0000:00:14.0-1\" }"),
+        "{first}"
+    );
+    assert!(
+        second.contains("hid = { id = \"usb-0000:00:14.0-2\" }"),
+        "{second}"
+    );
+    assert_eq!(machine.found().await, Vec::<Value>::new());
+    let machine = machine.restarts().await;
+    assert_eq!(machine.boards().await.unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn two_boards_behind_adapters_without_numbers_are_both_played_on() {
+    let by_id = "usb-Novag_Citrine-if00-port0";
+    let machine = Machine::start("").await;
+    let folder = machine.folder.path();
+    let (dev, sys) = (folder.join("dev"), folder.join("sys"));
+    fs::create_dir_all(dev.join("serial/by-path")).unwrap();
+    let plugs = |port: &str, socket: &str| {
+        plug(&dev, &sys, port, ["1234", "5678"], ["Novag", "Citrine"]);
+        fs::remove_file(dev.join(port)).unwrap();
+        symlink(
+            format!("../../{port}"),
+            dev.join("serial/by-path").join(socket),
+        )
+        .unwrap();
+    };
+    plugs("ttyUSB0", "pci-usb-0:1");
+    let first = machine.plugs(Kind::NovagCitrine, "ttyUSB0", by_id);
+    machine.has("citrine").await;
+    // Alone it is the same in another socket.
+    let text = fs::read_to_string(machine.kept("boards.d/citrine.toml")).unwrap();
+    assert!(text.contains(by_id), "{text}");
+    // udev gives the name to the one that has come.
+    plugs("ttyUSB1", "pci-usb-0:2");
+    fs::remove_file(dev.join("serial/by-id").join(by_id)).unwrap();
+    let second = machine.plugs(Kind::NovagCitrine, "ttyUSB1", by_id);
+    let texts = two_boards(&machine, ["citrine", "citrine2"]).await;
+    for (text, socket) in texts.iter().zip(["pci-usb-0:1", "pci-usb-0:2"]) {
+        assert!(text.contains(socket), "{text}");
+    }
+    for (name, hand) in [("citrine", first), ("citrine2", second)] {
+        machine.has(name).await;
+        hand.does("e2e4").await;
+        machine
+            .until(name, async |m| {
+                let boards = m.boards().await?;
+                let board = boards.into_iter().find(|board| board["board"] == name)?;
+                board["game"].as_str()?.ends_with("e2e4").then_some(())
+            })
+            .await;
+        // The board's port is held until then.
+        drop(hand);
+    }
+}
+
+/// The files in a folder of what was added, without their endings.
+fn names_in(folder: &Path, ending: &str) -> Vec<String> {
+    let files = fs::read_dir(folder).into_iter().flatten().flatten();
+    let files = files.map(|file| file.file_name().into_string().unwrap());
+    let mut names: Vec<String> = files
+        .filter_map(|file| Some(file.strip_suffix(ending)?.to_owned()))
+        .collect();
+    names.sort();
+    names
+}
+
+#[tokio::test]
+async fn a_kill_while_a_board_is_renamed_or_removed_loses_nothing() {
+    let bluez = Bluez::start().unwrap();
+    let mut process = Process::keeping(&bluez, "");
+    process.address("web").await;
+    process.again("KILL", |folder| {
+        let state = folder.join("state");
+        for (file, text) in [
+            (
+                "boards.d/old.toml",
+                "[boards.old]\nkind = \"swpp\"\ntcp = { address = \"127.0.0.1:1\" }\n",
+            ),
+            (
+                "boards.d/other.toml",
+                "[boards.other]\nkind = \"swpp\"\ntcp = { address = \"127.0.0.1:2\" }\n",
+            ),
+            (
+                "play.d/old.other.toml",
+                "[[link]]\nboards = [\"old\", \"other\"]\n",
+            ),
+        ] {
+            fs::create_dir_all(state.join(file).parent().unwrap()).unwrap();
+            fs::write(state.join(file), text).unwrap();
+        }
+    });
+    let is = |name: &str| name.parse().unwrap();
+    let mut name = "old";
+    for after in [0, 1, 2, 3, 5, 8, 13, 21, 34, 55] {
+        let web = process.address("web").await.to_string();
+        let other = if name == "old" { "new" } else { "old" };
+        // Wherever it is by then.
+        let (from, to) = (is(name), is(other));
+        let renamed = call::rename(&web, &from, &to);
+        let _ = timeout(Duration::from_millis(after), renamed).await;
+        process.again("KILL", |_| {});
+        process.address("web").await;
+        let state = process.folder().join("state");
+        let boards = names_in(&state.join("boards.d"), ".toml");
+        let plays = names_in(&state.join("play.d"), ".toml");
+        name = if boards.contains(&"new".to_owned()) {
+            "new"
+        } else {
+            "old"
+        };
+        assert_eq!(boards.len(), 2, "{boards:?}");
+        assert_eq!(plays, [format!("{name}.other")], "after {after} ms");
+        assert!(!state.join("change.json").exists());
+    }
+    for after in [0, 2, 5, 13, 34, 1000] {
+        let web = process.address("web").await.to_string();
+        let removed = is(name);
+        let removed = call::remove(&web, &removed);
+        let _ = timeout(Duration::from_millis(after), removed).await;
+        process.again("KILL", |_| {});
+        process.address("web").await;
+        let state = process.folder().join("state");
+        let boards = names_in(&state.join("boards.d"), ".toml");
+        let gone = names_in(&state.join("boards.d"), ".removed");
+        let plays = names_in(&state.join("play.d"), ".toml");
+        if boards.len() == 2 {
+            assert_eq!((gone.len(), plays.len()), (0, 1), "after {after} ms");
+        } else {
+            assert_eq!((gone.len(), plays.len()), (1, 0), "after {after} ms");
+            return;
+        }
+    }
+    panic!("it was never removed");
 }

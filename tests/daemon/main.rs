@@ -23,4 +23,5 @@ mod state;
 #[path = "../support/mod.rs"]
 mod support;
 mod systemd;
+mod trial;
 mod wear;

@@ -151,7 +151,7 @@ async fn a_probe_names_the_kind_of_every_board() {
 }
 
 /// Describes what is plugged in at this port, as the kernel does.
-fn plug(dev: &Path, sys: &Path, port: &str, numbers: [&str; 2], texts: [&str; 2]) {
+pub fn plug(dev: &Path, sys: &Path, port: &str, numbers: [&str; 2], texts: [&str; 2]) {
     let device = sys.join("devices").join(port);
     let class = sys.join("class/tty").join(port);
     for folder in [&device, &class] {

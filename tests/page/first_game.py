@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 
 from run import BOARDBRIDGE, PHONE, Page, Program, free_port, until
 
@@ -41,6 +42,7 @@ bluetooth = "off"
 """
 BY_ID = Path("/dev/serial/by-id")
 NAME = BY_ID / "usb-Novag_Citrine_of_a_test-if00"
+ADAPTER = BY_ID / "usb-FTDI_adapter_of_a_test-if00"
 ENGINE = shutil.which("stockfish") or shutil.which("stockfish", path="/usr/games")
 # How long the first move may take after the plug, as was promised.
 FIRST_MOVE_S = 60.0
@@ -57,9 +59,13 @@ class Board:
 
     def is_plugged(self) -> str:
         """Waits until it is, and returns its pseudo-terminal."""
+        return self.sees("plugged ").split()[1]
+
+    def sees(self, words: str) -> str:
+        """Waits for what happens on the board, and returns the line."""
         for line in self.seen:
-            if line.startswith("plugged "):
-                return line.split()[1]
+            if line.startswith(words):
+                return line
         raise AssertionError("the simulated board has ended")
 
     def does(self, order: str) -> None:
@@ -71,17 +77,17 @@ class Board:
 
 
 @contextmanager
-def plugged(pty: str, port: str) -> Iterator[None]:
+def plugged(pty: str, port: str, lasting: Path = NAME) -> Iterator[None]:
     """As udev does it: the port, then its lasting name."""
     path = Path("/dev") / port
     made = [folder for folder in [BY_ID.parent, BY_ID] if not folder.exists()]
     BY_ID.mkdir(parents=True, exist_ok=True)
     path.symlink_to(pty)
-    NAME.symlink_to(path)
+    lasting.symlink_to(path)
     try:
         yield
     finally:
-        NAME.unlink()
+        lasting.unlink()
         path.unlink()
         for folder in reversed(made):
             folder.rmdir()
@@ -122,11 +128,30 @@ def is_asked(page: Page) -> bool:
     return "Your move" in page.text("#board-citrine .do") or "your turn" in page.text("#board-citrine .sub")
 
 
+def looks(page: Page, pty: str) -> None:
+    """How each kind is switched on, and which board an adapter has, before one is added."""
+    page.turn_to("desk")
+    until("nothing is found, so it is told how boards are switched on", lambda: page.one("#how-kind").is_displayed())
+    for option in page.driver.find_elements(By.CSS_SELECTOR, "#how-kind option")[1:]:
+        option.click()
+        picture, words = page.one("#how-shown svg"), page.text("#how-shown p")
+        assert picture.is_displayed() and picture.get_attribute("aria-label") and len(words) > 20, option.text
+    page.accessible("how a board is switched on")
+    with plugged(pty, "ttyUSB94", ADAPTER):
+        until("the adapter is found", lambda: "adapter of a test" in page.text("#found"))
+        page.one("#found li button:last-child").send_keys(Keys.ENTER)
+        until("it answers", lambda: "It answers: Novag Citrine" in page.text("#desk-said"))
+        page.accessible("a board was tried")
+    page.turn_to("boards")
+
+
 def plays(daemon: Program, board: Board, web: int) -> None:
     page = opened(web)
     until("the page says that there is no board", lambda: page.one("#none").is_displayed())
     page.accessible("no board yet")
-    with plugged(board.is_plugged(), "ttyUSB96"):
+    pty = board.is_plugged()
+    looks(page, pty)
+    with plugged(pty, "ttyUSB96"):
         begun = time.monotonic()
         until("the board comes by itself", lambda: "Make a move" in page.text("#board-citrine .sub"))
         page.one("nav a[href='#desk']").click()

@@ -1,17 +1,21 @@
 #!/usr/bin/env python3
 """A phone belongs to the house by a code, in a real browser: on a phone's size, by keyboard, in light and dark.
 
-Two browsers: one on BoardBridge's computer, which shows the code, and one on the phone. What the phone sends comes from another
-address (127.0.0.2), by a relay of this script.
+Two browsers: one on BoardBridge's computer, which shows the code, and one on the phone, which is another machine for the kernel: a
+network namespace with a cable to this one. That takes root.
 
     BOARDBRIDGE=target/release/boardbridge tests/page/pair.py
 """
 
 from __future__ import annotations
 
+import os
+import signal
 import socket
+import subprocess
 import tempfile
-import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from selenium.webdriver.common.by import By
@@ -39,25 +43,36 @@ serial = {{ port = "/nowhere/one" }}
 """
 
 
-def pump(source: socket.socket, target: socket.socket) -> None:
+@contextmanager
+def other_machine() -> Iterator[tuple[str, str]]:
+    """Yields this machine's address for the other one, and where the other one's chromedriver is."""
+    number = os.getpid() % 65536
+    name, net = f"bb{number}", f"10.{number // 256}.{number % 256}"
+    ip("netns", "add", name)
+    driver = None
     try:
-        while data := source.recv(65536):
-            target.sendall(data)
-        target.shutdown(socket.SHUT_WR)
-    except OSError:
-        # One end is closed: so is the other.
-        source.close()
-        target.close()
+        ip("link", "add", f"{name}a", "type", "veth", "peer", "name", "eth0", "netns", name)
+        ip("address", "add", f"{net}.1/30", "dev", f"{name}a")
+        ip("link", "set", f"{name}a", "up")
+        ip("-n", name, "address", "add", f"{net}.2/30", "dev", "eth0")
+        for link in ["lo", "eth0"]:
+            ip("-n", name, "link", "set", link, "up")
+        driver = subprocess.Popen(
+            ["ip", "netns", "exec", name, "chromedriver", "--port=9515", "--allowed-ips=", "--allowed-origins=*"],
+            stdout=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        until("the other machine", lambda: not socket.socket().connect_ex((f"{net}.2", 9515)))
+        yield f"{net}.1", f"http://{net}.2:9515"
+    finally:
+        if driver:
+            os.killpg(driver.pid, signal.SIGKILL)
+            driver.wait()
+        ip("netns", "delete", name)
 
 
-def relay(port: int, web: int) -> None:
-    """Passes connections on, as from another machine."""
-    with socket.create_server(("127.0.0.1", port)) as server:
-        while True:
-            near, _ = server.accept()
-            far = socket.create_connection(("127.0.0.1", web), source_address=("127.0.0.2", 0))
-            for pair in [(near, far), (far, near)]:
-                threading.Thread(target=pump, args=pair, daemon=True).start()
+def ip(*words: str) -> None:
+    subprocess.run(["ip", *words], check=True)
 
 
 def shown(page: Page, selector: str) -> bool:
@@ -72,7 +87,7 @@ def fits(page: Page) -> None:
 
 def close(page: Page) -> None:
     """The page asks before it is paired, and is told 403; nothing else went wrong."""
-    log = [entry["message"] for entry in page.driver.get_log("browser")]
+    log = page.log()
     page.driver.quit()
     log = [line for line in log if not any(f" {status} " in line for status in [403, 409])]
     log = [line for line in log if "net::ERR" not in line]
@@ -80,24 +95,26 @@ def close(page: Page) -> None:
 
 
 def main() -> None:
-    web, near = free_port(), free_port()
-    with tempfile.TemporaryDirectory() as name:
+    if os.geteuid() != 0:
+        print("not tried: it takes root")
+        return
+    web = free_port()
+    with tempfile.TemporaryDirectory() as name, other_machine() as (address, driver):
         folder = Path(name)
         (folder / "bb.toml").write_text(CONFIG.format(web=web))
         daemon = Program([BOARDBRIDGE, "run", "--config", str(folder / "bb.toml")], folder / "log")
-        threading.Thread(target=relay, args=(near, web), daemon=True).start()
         try:
             until("the daemon", lambda: not socket.socket().connect_ex(("127.0.0.1", web)))
-            both(f"http://127.0.0.1:{web}/", f"http://127.0.0.1:{near}/")
+            both(f"http://127.0.0.1:{web}/", f"http://{address}:{web}/", driver)
         finally:
             daemon.kill()
     print("phones are paired as they should be")
 
 
-def both(here: str, there: str) -> None:
+def both(here: str, there: str, driver: str) -> None:
     print("a phone that is not paired")
     for dark in [True, False]:
-        phone = Page(there, PHONE, dark)
+        phone = Page(there, PHONE, dark, driver=driver)
         until("the question for the code", lambda: shown(phone, "#pair"))
         assert not shown(phone, "nav") and not shown(phone, "#boards") and not phone.text("#all").strip()
         assert "secret" not in phone.driver.page_source
@@ -144,7 +161,7 @@ def both(here: str, there: str) -> None:
     print("a phone that scans")
     desk.one("#pair-show").click()
     code = until("another code", lambda: desk.text("#phones .code")).replace(" ", "")
-    other = Page(f"{there}#pair={code}", PHONE)
+    other = Page(f"{there}#pair={code}", PHONE, driver=driver)
     until("the code is there", lambda: shown(other, "#pair-code"))
     assert other.one("#pair-code").get_attribute("value") == code
     assert code not in other.driver.current_url

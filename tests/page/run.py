@@ -24,11 +24,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
-from typing import TextIO, TypeVar
+from typing import Any, TextIO, TypeVar
 
 import chess
 from selenium import webdriver
 from selenium.common.exceptions import StaleElementReferenceException
+from selenium.webdriver.chrome.remote_connection import ChromeRemoteConnection
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -148,25 +149,39 @@ class Gui(threading.Thread):
 class Page:
     """The page in a browser."""
 
-    def __init__(self, address: str, size: tuple[int, int], dark: bool = False, script: str = NOTED, language: str = "en") -> None:
+    def __init__(
+        self, address: str, size: tuple[int, int], dark: bool = False, script: str = NOTED, language: str = "en", driver: str | None = None
+    ) -> None:
+        """`driver`: where a chromedriver of another machine is."""
         options = webdriver.ChromeOptions()
         options.binary_location = shutil.which("chromium") or "chromium"
         for argument in ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]:
             options.add_argument(argument)
         options.add_argument(f"--accept-lang={language}")
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-        self.driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+        if driver:
+            self.driver = webdriver.Remote(command_executor=ChromeRemoteConnection(driver), options=options)
+        else:
+            self.driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
         width, height = size
         metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
-        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        self.cdp("Emulation.setDeviceMetricsOverride", metrics)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
-        self.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": script})
+        self.cdp("Emulation.setEmulatedMedia", {"features": [scheme]})
+        self.cdp("Page.addScriptToEvaluateOnNewDocument", {"source": script})
         self.driver.get(address)
+
+    def cdp(self, command: str, values: dict[str, object]) -> dict[str, Any]:
+        """A command of Chromium's own."""
+        return dict(self.driver.execute("executeCdpCommand", {"cmd": command, "params": values})["value"])
+
+    def log(self) -> list[str]:
+        """What the browser has to say."""
+        return [entry["message"] for entry in self.driver.execute("getLog", {"type": "browser"})["value"]]
 
     def close(self, may_lose: bool = False) -> None:
         """Nothing was refused by the policy of the page, and no script failed."""
-        log = [entry["message"] for entry in self.driver.get_log("browser")]
+        log = self.log()
         self.driver.quit()
         log = [line for line in log if not (may_lose and "net::ERR" in line) and " 409 " not in line]
         assert not log, log
@@ -313,9 +328,9 @@ def fits(page: Page, board: str) -> None:
 
 def can_be_installed(page: Page) -> None:
     """The manifest is one, and a phone can put the page on its screen."""
-    manifest = page.driver.execute_cdp_cmd("Page.getAppManifest", {})
+    manifest = page.cdp("Page.getAppManifest", {})
     assert '"start_url"' in manifest["data"] and not manifest["errors"], manifest
-    missing = page.driver.execute_cdp_cmd("Page.getInstallabilityErrors", {})["installabilityErrors"]
+    missing = page.cdp("Page.getInstallabilityErrors", {})["installabilityErrors"]
     assert not missing, missing
 
 

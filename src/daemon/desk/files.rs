@@ -4,6 +4,7 @@ use std::{
     fs::{self, File},
     io::{self, Write as _},
     path::{Path, PathBuf},
+    time::SystemTime,
 };
 
 use tempfile::NamedTempFile;
@@ -54,36 +55,6 @@ pub(super) fn open_to_network() -> String {
     document.to_string()
 }
 
-/// The links that were started, by what names them: two boards with a dot between them.
-pub(super) fn links(state: &Path) -> Vec<String> {
-    plays(state)
-        .into_iter()
-        .filter(|id| id.contains('.'))
-        .collect()
-}
-
-/// The boards at which somebody was let play.
-pub(super) fn started(state: &Path) -> Vec<BoardName> {
-    plays(state)
-        .iter()
-        .filter_map(|id| id.parse().ok())
-        .collect()
-}
-
-fn plays(state: &Path) -> Vec<String> {
-    let entries = fs::read_dir(state.join(PLAY))
-        .into_iter()
-        .flatten()
-        .flatten();
-    let id = |path: PathBuf| {
-        let is_one = path.extension().is_some_and(|ending| ending == ENDING);
-        is_one.then(|| path.file_stem()?.to_str().map(str::to_owned))?
-    };
-    let mut ids: Vec<String> = entries.filter_map(|entry| id(entry.path())).collect();
-    ids.sort();
-    ids
-}
-
 /// Whether a board that is reached this way was removed by the player.
 pub(super) fn was_removed(state: &Path, way: &Way) -> bool {
     removed(state, way).next().is_some()
@@ -124,6 +95,14 @@ fn leads_to(document: &DocumentMut, way: &Way) -> bool {
 
 /// The text of a board's file.
 pub(super) fn board(name: &BoardName, make: &Identity, way: &Way, baud: Option<u32>) -> String {
+    let board = keys(make, way, baud);
+    let mut text = "# Added from the page or by `boardbridge add`. [boards] in the main file takes precedence.\n".to_owned();
+    text.push_str(&of_boards(name, Item::Table(board)).to_string());
+    text
+}
+
+/// The keys of a board that is reached this way.
+pub(super) fn keys(make: &Identity, way: &Way, baud: Option<u32>) -> Table {
     let (key, at) = way.key();
     let mut reached = InlineTable::new();
     if !at.is_empty() {
@@ -135,9 +114,7 @@ pub(super) fn board(name: &BoardName, make: &Identity, way: &Way, baud: Option<u
     let mut board = Table::new();
     board.insert("kind", value(make.kind.as_str()));
     board.insert(way.medium().key(), value(reached));
-    let mut text = "# Added from the page or by `boardbridge add`. [boards] in the main file takes precedence.\n".to_owned();
-    text.push_str(&of_boards(name, Item::Table(board)).to_string());
-    text
+    board
 }
 
 fn of_boards(name: &BoardName, board: Item) -> DocumentMut {
@@ -155,6 +132,54 @@ pub(super) fn renamed(text: &str, from: &BoardName, to: &BoardName) -> Option<St
     let boards = document.get_mut("boards")?.as_table_like_mut()?;
     let board = boards.remove(from.as_str())?;
     Some(of_boards(to, board).to_string())
+}
+
+/// The same board, reached this way. `None`: it is not the file of this board.
+pub(super) fn moved(text: &str, name: &BoardName, way: &Way) -> Option<String> {
+    let mut document: DocumentMut = text.parse().ok()?;
+    let boards = document.get_mut("boards")?.as_table_like_mut()?;
+    let board = boards.get_mut(name.as_str())?.as_table_like_mut()?;
+    let reached = board.get_mut(way.medium().key())?.as_table_like_mut()?;
+    let (key, at) = way.key();
+    reached.insert(key, value(at));
+    Some(document.to_string())
+}
+
+/// The same opponent or link with this board by another name. `None`: it is neither.
+pub(super) fn renamed_play(text: &str, from: &BoardName, to: &BoardName) -> Option<String> {
+    let mut document: DocumentMut = text.parse().ok()?;
+    let is = |name: &Value| name.as_str() == Some(from.as_str());
+    if let Some(opponent) = first(&mut document, "opponent") {
+        let board = opponent.get_mut("board")?.as_value_mut()?;
+        if is(board) {
+            *board = to.as_str().into();
+        }
+    } else {
+        let link = first(&mut document, "link")?;
+        for board in link.get_mut("boards")?.as_array_mut()?.iter_mut() {
+            if is(board) {
+                *board = to.as_str().into();
+            }
+        }
+    }
+    Some(document.to_string())
+}
+
+fn first<'a>(document: &'a mut DocumentMut, list: &str) -> Option<&'a mut Table> {
+    document.get_mut(list)?.as_array_of_tables_mut()?.get_mut(0)
+}
+
+/// What names an opponent or a link with this board by another name.
+pub(super) fn renamed_id(id: &str, from: &BoardName, to: &BoardName) -> String {
+    let boards = id.split('.');
+    let boards = boards.map(|board| {
+        if board == from.as_str() {
+            to.as_str()
+        } else {
+            board
+        }
+    });
+    boards.collect::<Vec<_>>().join(".")
 }
 
 /// The text of the file of who plays at a board; `engine` is the program.
@@ -202,15 +227,18 @@ fn listed(name: &str, table: Table) -> String {
     document.to_string()
 }
 
-/// Writes a file, and is sure that it is there.
+/// Writes a file, and is sure that it is there; `came` is its time, if not now.
 ///
 /// # Errors
 /// The system's.
-pub(super) fn write(path: &Path, text: &[u8]) -> io::Result<()> {
+pub(super) fn write(path: &Path, text: &[u8], came: Option<SystemTime>) -> io::Result<()> {
     let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
     private::create_folder(folder)?;
     let mut file = NamedTempFile::new_in(folder)?;
     file.write_all(text)?;
+    if let Some(came) = came {
+        file.as_file().set_modified(came)?;
+    }
     file.as_file().sync_all()?;
     file.persist(path)?;
     File::open(folder)?.sync_all()

@@ -5,43 +5,45 @@
 //! `boardbridge check` would say it.
 
 mod air;
+mod asking;
+mod boards;
+mod change;
 mod engines;
 mod files;
+mod plays;
+mod sightings;
+mod trial;
+mod twins;
 
 use std::{
-    fs, io,
+    collections::BTreeMap,
+    io,
     path::{Path, PathBuf},
 };
 
-use tokio::{sync::oneshot, task::JoinSet};
-use tracing::{info, warn};
+use tracing::warn;
 
-use self::air::Air;
+pub(super) use self::change::{end, finish, left_renamed};
+use self::{
+    air::Air,
+    asking::{Asked, Asking, Grant, Question},
+    change::Change,
+    sightings::found,
+    trial::Trial,
+};
 use super::Daemon;
 use crate::{
-    bus::desk::{Clerk, Found, Granted, Play, Programs, Refused, Standing, Wish, Wished},
-    config::{Config, added::MAX_ADDED},
-    discovery::{
-        Sighting, Way, at_cables,
-        plugging::Plugging,
-        probe::{self, Finding},
-        settings::{Air as InAir, Cables},
-    },
-    driver::identity::Identity,
+    bus::desk::{Clerk, Granted, Kind, Programs, Refused, Standing, Wish, Wished},
+    config::{Config, ConfigError},
+    discovery::{plugging::Plugging, probe::Finding},
+    driver::{identity::Identity, registry::MAKES},
     system::apart,
-    text::escape::escaped,
-    transport::{hid::Roots, serial::SerialPort},
+    transport::hid::Roots,
     vocabulary::BoardName,
 };
 
-/// Names tried for a board: `citrine`, `citrine2` and so on.
-const MAX_NUMBER: usize = 4096;
-/// Characters shown of what a device calls itself.
-const MAX_SHOWN: usize = 60;
-
-/// A port that was asked, and who wants to know.
-type Asked = (Sighting, Option<BoardName>, Finding, Answer);
-type Answer = oneshot::Sender<Result<Granted, Refused>>;
+/// The name that a board had, and the one that it gets.
+pub(super) type Renamed = (BoardName, BoardName);
 
 /// What is to be done next.
 pub(super) enum Turn {
@@ -61,43 +63,11 @@ pub(super) struct Desk {
     config: Config,
     plugging: Option<Plugging>,
     air: Air,
-    asking: JoinSet<Asked>,
+    asking: Asking,
     /// Boards that are there and were told of.
     told: Vec<String>,
-}
-
-/// A file that was changed, and what was in it before.
-struct Change {
-    path: PathBuf,
-    before: Option<Vec<u8>>,
-}
-
-impl Change {
-    /// Writes this text, or removes the file; a slow disk holds nobody else up.
-    async fn make(path: PathBuf, text: Option<&str>) -> io::Result<Self> {
-        let text = text.map(str::to_owned);
-        apart::run("added", move || Self::made(path, text.as_deref())).await?
-    }
-
-    fn made(path: PathBuf, text: Option<&str>) -> io::Result<Self> {
-        let before = fs::read(&path).ok();
-        match text {
-            Some(text) => files::write(&path, text.as_bytes())?,
-            None => fs::remove_file(&path)?,
-        }
-        Ok(Self { path, before })
-    }
-
-    async fn take_back(self) {
-        let name = self.path.display().to_string();
-        let undo = move || match &self.before {
-            Some(text) => files::write(&self.path, text),
-            None => fs::remove_file(&self.path),
-        };
-        if let Err(error) = apart::run("added", undo).await.flatten() {
-            warn!("{name} cannot be put back: {error}");
-        }
-    }
+    /// Where boards were when they were the only ones of their names.
+    places: BTreeMap<BoardName, String>,
 }
 
 impl Desk {
@@ -114,8 +84,9 @@ impl Desk {
             config,
             plugging: plugging.ok(),
             air: Air::new(daemon.radio.clone()),
-            asking: JoinSet::new(),
+            asking: Asking::default(),
             told: Vec::new(),
+            places: BTreeMap::new(),
         };
         desk.stand();
         desk
@@ -143,7 +114,7 @@ impl Desk {
         tokio::select! {
             wished = self.clerk.wished() => Turn::Wished(wished),
             () = plugged => Turn::Plugged,
-            Some(Ok(asked)) = self.asking.join_next() => Turn::Asked(Box::new(asked)),
+            asked = self.asking.asked() => Turn::Asked(Box::new(asked)),
         }
     }
 
@@ -151,67 +122,72 @@ impl Desk {
     pub async fn take(&mut self, daemon: &mut Daemon, turn: Turn) {
         match turn {
             Turn::Plugged => self.welcome(daemon).await,
-            Turn::Asked(asked) => {
-                let (sighting, name, finding, answer) = *asked;
-                let granted = match finding {
-                    Finding::Board { make, baud, .. } => {
-                        let baud = Some(baud).filter(|baud| make.usual_baud() != Some(*baud));
-                        self.add(daemon, &sighting, make, name, baud).await
-                    }
-                    Finding::Silent => Err(Refused::NotNow(format!(
-                        "nothing answered at {}: is the board switched on? If you know what it is, say its kind",
-                        escaped(&sighting.name)
-                    ))),
-                    Finding::Barred(error) => Err(Refused::NotNow(error.to_string())),
-                };
-                let _ = answer.send(granted);
-            }
+            Turn::Asked(asked) => self.has_asked(daemon, *asked).await,
             Turn::Wished(Wished { wish, answer }) => {
-                if let Wish::Add { id, name, kind } = wish {
-                    self.wants(daemon, &id, name, kind, answer).await;
-                    return;
-                }
                 // The one who asked may have given up.
-                let _ = answer.send(self.grant(daemon, wish).await);
+                let _ = match self.grant(daemon, wish).await {
+                    Ok(Grant::Ask(question)) => {
+                        self.asking.begin(question, answer);
+                        return;
+                    }
+                    Ok(Grant::Now(granted)) => answer.send(Ok(granted)),
+                    Err(refused) => answer.send(Err(refused)),
+                };
             }
         }
     }
 
-    async fn grant(&mut self, daemon: &mut Daemon, wish: Wish) -> Result<Granted, Refused> {
-        match wish {
+    async fn grant(&mut self, daemon: &mut Daemon, wish: Wish) -> Result<Grant, Refused> {
+        let granted = match wish {
             Wish::Found => {
                 let found = self.sightings().await.iter().map(found).collect();
                 Ok(Granted::Found(found))
             }
-            Wish::Add { .. } => Err(Refused::Closed),
+            Wish::Add { id, name, kind } => match self.sighting(&id, kind.as_deref()).await? {
+                (sighting, Some(make)) => self.add(daemon, &sighting, make, name, None).await,
+                (sighting, None) => {
+                    let port = asking::port(&sighting)?;
+                    return Ok(Grant::Ask(Question::Which(sighting, port, name)));
+                }
+            },
+            Wish::Try { id, kind } => {
+                let (sighting, make) = self.sighting(&id, kind.as_deref()).await?;
+                let radio = daemon.radio.clone();
+                return Ok(Grant::Ask(Question::Try(Trial {
+                    sighting,
+                    make,
+                    radio,
+                })));
+            }
             Wish::Remove(name) => self.remove(daemon, name).await,
             Wish::Rename { from, to } => self.rename(daemon, from, to).await,
             Wish::Engines => Ok(Granted::Engines(engines::installed())),
             Wish::Play(board, play) => self.play(daemon, board, play).await,
-            Wish::Stop(board) => {
-                let path = files::of_play(self.state()?, board.as_str());
-                let words = "was not started here: what the main file says is changed there";
-                self.end(daemon, path, &format!("the opponent of {board} {words}"))
-                    .await
-            }
-            Wish::Link(boards) => {
-                let [first, second] = &boards;
-                self.exists(first)?;
-                self.exists(second)?;
-                let path = files::of_play(self.state()?, &format!("{first}.{second}"));
-                let change = written(path, &files::link(&boards)).await?;
-                self.change(daemon, change).await?;
-                Ok(done(format!("{first} and {second} play each other")))
-            }
+            Wish::Stop(board) => self.stop(daemon, &board).await,
+            Wish::Link(boards) => self.link(daemon, boards).await,
             Wish::Admit(programs) => self.admit(daemon, programs).await,
-            Wish::Unlink(id) => {
-                let state = self.state()?;
-                let is_known = files::links(state).contains(&id);
-                let path = files::of_play(state, if is_known { &id } else { "." });
-                self.end(daemon, path, "there is no such link that was started here")
-                    .await
+            Wish::Unlink(id) => self.unlink(daemon, &id).await,
+        };
+        granted.map(Grant::Now)
+    }
+
+    /// A port was asked what is connected to it.
+    async fn has_asked(&mut self, daemon: &mut Daemon, asked: Asked) {
+        let Asked {
+            sighting,
+            name,
+            finding,
+            answer,
+        } = asked;
+        let granted = match finding {
+            Finding::Board { make, baud, .. } => {
+                let baud = Some(baud).filter(|baud| make.usual_baud() != Some(*baud));
+                self.add(daemon, &sighting, make, name, baud).await
             }
-        }
+            Finding::Silent => Err(asking::unanswered(&sighting)),
+            Finding::Barred(error) => Err(Refused::NotNow(error.to_string())),
+        };
+        let _ = answer.send(granted);
     }
 
     /// The state directory, where what is added is kept.
@@ -225,9 +201,17 @@ impl Desk {
     }
 
     /// Changes to the configuration with this change in it, or takes it back.
-    async fn change(&mut self, daemon: &mut Daemon, change: Change) -> Result<(), Refused> {
-        match self.changed(daemon, &change.path).await {
-            Ok(()) => Ok(()),
+    async fn change(
+        &mut self,
+        daemon: &mut Daemon,
+        change: Change,
+        renamed: Option<&Renamed>,
+    ) -> Result<(), Refused> {
+        match self.changed(daemon, &change, renamed).await {
+            Ok(()) => {
+                change.stays().await;
+                Ok(())
+            }
             Err(refused) => {
                 change.take_back().await;
                 Err(refused)
@@ -235,23 +219,37 @@ impl Desk {
         }
     }
 
-    async fn changed(&mut self, daemon: &mut Daemon, path: &Path) -> Result<(), Refused> {
-        let config = Config::load(&self.file).map_err(|error| {
+    async fn changed(
+        &mut self,
+        daemon: &mut Daemon,
+        change: &Change,
+        renamed: Option<&Renamed>,
+    ) -> Result<(), Refused> {
+        let config = loaded(&self.file).await.map_err(|error| {
             let first = error.to_string();
             let first = first.lines().next().unwrap_or_default().to_owned();
             Refused::NotNow(format!(
                 "the main file has a mistake, which has to be corrected first: {first}"
             ))
         })?;
-        let name = path.display().to_string();
-        let is_about = |line: &&String| line.starts_with(&name);
-        if let Some(line) = config.left_out.iter().find(is_about) {
+        let mut names = change.paths().map(|path| path.display().to_string());
+        let problem = |name: String| {
+            let line = config
+                .left_out
+                .iter()
+                .find(|line| line.starts_with(&name))?;
             let problem = line
                 .trim_start_matches(&name)
                 .trim_start_matches([':', ' ']);
-            return Err(Refused::NotNow(problem.to_owned()));
+            Some(problem.to_owned())
+        };
+        // What names a board that has another name now would be lost.
+        let is_new = |line: &&String| renamed.is_some() && !self.config.left_out.contains(line);
+        let lost = || config.left_out.iter().find(is_new).cloned();
+        if let Some(problem) = names.find_map(problem).or_else(lost) {
+            return Err(Refused::NotNow(problem));
         }
-        let changed = daemon.reload(&config).await;
+        let changed = daemon.change(&config, renamed).await;
         changed.map_err(|error| Refused::NotNow(error.to_string()))?;
         self.has(config);
         Ok(())
@@ -259,379 +257,37 @@ impl Desk {
 
     /// Says what was added and started.
     fn stand(&self) {
-        let state = self.config.state.path();
-        let (started, linked) = state.map_or_else(Default::default, |state| {
-            (files::started(state), files::links(state))
-        });
+        let plays = self.config.plays.iter();
+        let (linked, started): (Vec<&String>, Vec<&String>) =
+            plays.partition(|id| id.contains('.'));
         self.clerk.stands(Standing {
             added: self.config.added.clone(),
-            started,
-            linked,
+            started: started.iter().filter_map(|id| id.parse().ok()).collect(),
+            linked: linked.into_iter().cloned().collect(),
             programs: if self.config.uci.listen.is_here() {
                 Programs::Here
             } else {
                 Programs::Network
             },
             programs_fixed: self.config.says_programs,
+            kinds: MAKES.iter().map(|make| kind(make)).collect(),
         });
     }
+}
 
-    /// The boards that are there and not used.
-    async fn sightings(&mut self) -> Vec<Sighting> {
-        let mut sightings = self.plugged().await;
-        if self.config.discovery.bluetooth != InAir::Off {
-            sightings.extend(self.air.boards().await);
-        }
-        sightings.retain(|sighting| !self.is_used(sighting));
-        sightings
-    }
-
-    /// The boards that are plugged in.
-    async fn plugged(&self) -> Vec<Sighting> {
-        if self.config.discovery.serial == Cables::Off {
-            return Vec::new();
-        }
-        let roots = self.roots.clone();
-        let looked = apart::run("ports", move || at_cables(&roots)).await;
-        looked.unwrap_or_else(|error| {
-            warn!("{error}");
-            Vec::new()
+/// Reads the configuration, and what was added, on another thread.
+///
+/// # Errors
+/// [`ConfigError`], or that it cannot be read.
+pub(super) async fn loaded(file: &Path) -> Result<Config, ConfigError> {
+    let path = file.to_owned();
+    let loaded = apart::run("configuration", move || Config::load(&path)).await;
+    loaded.unwrap_or_else(|source| {
+        Err(ConfigError::Unreadable {
+            file: file.to_owned(),
+            source,
         })
-    }
-
-    /// Whether a board of the configuration, or an app, has it.
-    fn is_used(&self, sighting: &Sighting) -> bool {
-        let apps = self.config.whitepawn.iter();
-        let mut apps = apps.filter_map(|app| Some(&app.serial.as_ref()?.port));
-        let boards = || self.config.boards.values();
-        match &sighting.way {
-            Way::Serial(port) => {
-                let mut ports = boards().filter_map(|board| Some(&board.serial.as_ref()?.port));
-                ports.any(|other| is_same(port, other)) || apps.any(|other| is_same(port, other))
-            }
-            Way::Hid(id) => boards().any(|board| {
-                let hid = board.hid.as_ref();
-                let is_make = sighting
-                    .makes
-                    .iter()
-                    .any(|make| make.kind == board.make.kind);
-                hid.is_some_and(|hid| match (&hid.id, &hid.path) {
-                    (Some(other), _) => other == id,
-                    // The only one of its make, or one whose number is not known here.
-                    _ => is_make,
-                })
-            }),
-            Way::Ble(address) => boards().any(|board| {
-                board.ble.as_ref().is_some_and(|ble| {
-                    let by_address = ble.address.as_ref();
-                    let by_name = ble.name.as_ref();
-                    by_address.is_some_and(|other| other.eq_ignore_ascii_case(address))
-                        || by_name.is_some_and(|name| sighting.name.starts_with(name.trim()))
-                })
-            }),
-            Way::Rfcomm(address) => boards().any(|board| {
-                let other = board.rfcomm.as_ref();
-                other.is_some_and(|other| other.address.eq_ignore_ascii_case(address))
-            }),
-        }
-    }
-
-    /// Takes the boards that come by themselves, and tells of the others once.
-    pub async fn welcome(&mut self, daemon: &mut Daemon) {
-        let mut sightings = self.plugged().await;
-        sightings.retain(|sighting| !self.is_used(sighting));
-        self.told
-            .retain(|told| sightings.iter().any(|sighting| sighting.id() == *told));
-        for sighting in sightings {
-            let id = sighting.id();
-            if self.told.contains(&id) {
-                continue;
-            }
-            let comes = sighting.is_sure && self.config.discovery.serial == Cables::Known;
-            let comes = comes
-                && self
-                    .state()
-                    .is_ok_and(|state| !files::was_removed(state, &sighting.way));
-            if let (true, [make]) = (comes, &sighting.makes[..]) {
-                match self.add(daemon, &sighting, make, None, None).await {
-                    Ok(_) => continue,
-                    Err(refused) => warn!("{} is not used: {refused}", escaped(&sighting.name)),
-                }
-            } else {
-                info!(
-                    "found {}: if it is a board, add it on the page or by `boardbridge add`",
-                    shown(&sighting)
-                );
-            }
-            self.told.push(id);
-        }
-    }
-
-    /// Adds a board that was found; asks first what it is if that is not known.
-    async fn wants(
-        &mut self,
-        daemon: &mut Daemon,
-        id: &str,
-        name: Option<BoardName>,
-        kind: Option<String>,
-        answer: Answer,
-    ) {
-        let sightings = self.sightings().await;
-        let sighting = sightings.into_iter().find(|sighting| sighting.id() == id);
-        let Some(sighting) = sighting else {
-            let words = "this board is no longer there, or is used already: look again";
-            let _ = answer.send(Err(Refused::Missing(words.to_owned())));
-            return;
-        };
-        let make = match (&kind, &sighting.makes[..]) {
-            (Some(kind), makes) => {
-                let make = makes.iter().find(|make| make.kind.as_str() == kind);
-                if make.is_none() {
-                    let kinds: Vec<&str> = makes.iter().map(|make| make.kind.as_str()).collect();
-                    let words = format!(
-                        "it cannot be a {}: take one of {}",
-                        escaped(kind),
-                        kinds.join(", ")
-                    );
-                    let _ = answer.send(Err(Refused::Bad(words)));
-                    return;
-                }
-                make.copied()
-            }
-            (None, [make]) => Some(*make),
-            (None, _) => None,
-        };
-        match (make, &sighting.way) {
-            (Some(make), _) => {
-                let _ = answer.send(self.add(daemon, &sighting, make, name, None).await);
-            }
-            (None, Way::Serial(port)) => {
-                let line = SerialPort::new(port.display().to_string(), 0);
-                self.asking.spawn(async move {
-                    let open = |baud| {
-                        let mut line = line.clone();
-                        line.baud = baud;
-                        async move { line.open().await }
-                    };
-                    let finding = probe::ask(open).await;
-                    (sighting, name, finding, answer)
-                });
-            }
-            (None, _) => {
-                let words = "say which kind it is".to_owned();
-                let _ = answer.send(Err(Refused::Bad(words)));
-            }
-        }
-    }
-
-    async fn add(
-        &mut self,
-        daemon: &mut Daemon,
-        sighting: &Sighting,
-        make: &'static Identity,
-        name: Option<BoardName>,
-        baud: Option<u32>,
-    ) -> Result<Granted, Refused> {
-        if !make.media.contains(&sighting.way.medium()) {
-            return Err(Refused::Bad(format!("a {} is not reached so", make.kind)));
-        }
-        let name = match name {
-            Some(name) if self.exists(&name).is_ok() => {
-                return Err(Refused::NotNow(format!("there is a board {name} already")));
-            }
-            Some(name) => name,
-            None => self.free_name(make)?,
-        };
-        if self.config.added.len() >= MAX_ADDED {
-            return Err(Refused::NotNow(format!(
-                "{MAX_ADDED} boards were added already: name the others in {}",
-                self.file.display()
-            )));
-        }
-        let state = self.state()?;
-        let text = files::board(&name, make, &sighting.way, baud);
-        let change = written(files::of_board(state, &name), &text).await?;
-        self.change(daemon, change).await?;
-        if let Some(state) = self.config.state.path() {
-            files::welcome(state, &sighting.way);
-        }
-        info!(board = %name, "added: {}, a {}", shown(sighting), make.title);
-        Ok(Granted::Board { board: name })
-    }
-
-    /// A name after its kind that no board has.
-    fn free_name(&self, make: &Identity) -> Result<BoardName, Refused> {
-        let numbered = (2..MAX_NUMBER).map(|number| format!("{}{number}", make.example));
-        let mut names = std::iter::once(make.example.to_owned()).chain(numbered);
-        let free = names.find_map(|name| {
-            let name = name.parse().ok()?;
-            self.exists(&name).is_err().then_some(name)
-        });
-        free.ok_or_else(|| Refused::NotNow("there are too many boards".to_owned()))
-    }
-
-    fn exists(&self, name: &BoardName) -> Result<(), Refused> {
-        if self.config.all_boards().any(|(known, _)| known == name) {
-            return Ok(());
-        }
-        Err(Refused::Missing(format!("there is no board {name}")))
-    }
-
-    /// Whether a board was added here.
-    fn is_added(&self, name: &BoardName) -> Result<(), Refused> {
-        self.exists(name)?;
-        if self.config.added.contains(name) {
-            return Ok(());
-        }
-        Err(Refused::NotNow(format!(
-            "{name} is in {}, and is changed there",
-            self.file.display()
-        )))
-    }
-
-    async fn remove(&mut self, daemon: &mut Daemon, name: BoardName) -> Result<Granted, Refused> {
-        self.is_added(&name)?;
-        let state = self.state()?.to_owned();
-        forget_plays(&state, &name);
-        // First that it must not come back by itself: it is plugged in, and a kill may come between the two.
-        let text = fs::read_to_string(files::of_board(&state, &name));
-        let text = text.map_err(|error| unwritten(&error))?;
-        let stays_away = written(files::of_removed(&state, &name), &text).await?;
-        let change = removed(files::of_board(&state, &name)).await?;
-        if let Err(refused) = self.change(daemon, change).await {
-            stays_away.take_back().await;
-            return Err(refused);
-        }
-        info!(board = %name, "removed");
-        Ok(done(format!("{name} was removed")))
-    }
-
-    async fn rename(
-        &mut self,
-        daemon: &mut Daemon,
-        from: BoardName,
-        to: BoardName,
-    ) -> Result<Granted, Refused> {
-        self.is_added(&from)?;
-        if self.exists(&to).is_ok() {
-            return Err(Refused::NotNow(format!("there is a board {to} already")));
-        }
-        let state = self.state()?.to_owned();
-        let old = files::of_board(&state, &from);
-        let text = fs::read_to_string(&old).map_err(|error| unwritten(&error))?;
-        let renamed = files::renamed(&text, &from, &to);
-        let renamed =
-            renamed.ok_or_else(|| Refused::NotNow(format!("{} is not its file", old.display())))?;
-        forget_plays(&state, &from);
-        // The new one first: a kill between the two leaves one that is read.
-        let change = written(files::of_board(&state, &to), &renamed).await?;
-        let gone = match removed(old).await {
-            Ok(gone) => gone,
-            Err(refused) => {
-                change.take_back().await;
-                return Err(refused);
-            }
-        };
-        if let Err(refused) = self.change(daemon, change).await {
-            gone.take_back().await;
-            return Err(refused);
-        }
-        info!(board = %to, "renamed: it was {from}");
-        Ok(Granted::Board { board: to })
-    }
-
-    async fn play(
-        &mut self,
-        daemon: &mut Daemon,
-        board: BoardName,
-        play: Play,
-    ) -> Result<Granted, Refused> {
-        self.exists(&board)?;
-        let engine = match &play.engine {
-            None => None,
-            // Only what was found: a page must not start any program.
-            Some(wanted) => {
-                let engines = engines::installed();
-                let found = engines
-                    .iter()
-                    .find(|engine| engine.name == *wanted || engine.path == *wanted);
-                let found = found.ok_or_else(|| {
-                    Refused::Missing(format!(
-                        "{} is not installed: sudo apt install stockfish",
-                        escaped(wanted)
-                    ))
-                })?;
-                Some(found.path.clone())
-            }
-        };
-        let text = files::opponent(&board, engine.as_deref(), &play);
-        let change = written(files::of_play(self.state()?, board.as_str()), &text).await?;
-        self.change(daemon, change).await?;
-        let who = play.engine.as_deref().unwrap_or("two people");
-        info!(board = %board, "{who} may play there");
-        Ok(done(format!("{who} may play at {board}")))
-    }
-
-    /// Lets chess programs of the network connect, or those of this machine only.
-    async fn admit(&mut self, daemon: &mut Daemon, programs: Programs) -> Result<Granted, Refused> {
-        if self.config.says_programs {
-            return Err(Refused::NotNow(format!(
-                "`listen` under [uci] is in {}, and is changed there",
-                self.file.display()
-            )));
-        }
-        let path = files::of_settings(self.state()?);
-        let (change, words) = match programs {
-            Programs::Network => {
-                let change = written(path, &files::open_to_network()).await?;
-                (change, "chess programs of the network may connect")
-            }
-            Programs::Here if !path.exists() => return Ok(done("it is so already".to_owned())),
-            Programs::Here => {
-                let change = removed(path).await?;
-                (change, "only chess programs on this machine may connect")
-            }
-        };
-        self.change(daemon, change).await?;
-        info!("{words}");
-        Ok(done(words.to_owned()))
-    }
-
-    /// Ends what this file says.
-    async fn end(
-        &mut self,
-        daemon: &mut Daemon,
-        path: PathBuf,
-        missing: &str,
-    ) -> Result<Granted, Refused> {
-        if !path.is_file() {
-            return Err(Refused::Missing(missing.to_owned()));
-        }
-        let change = removed(path).await?;
-        self.change(daemon, change).await?;
-        Ok(done("ended".to_owned()))
-    }
-}
-
-/// Ends what was started at a board that goes.
-fn forget_plays(state: &Path, name: &BoardName) {
-    let links = files::links(state);
-    let links = links
-        .iter()
-        .filter(|id| id.split('.').any(|board| board == name.as_str()));
-    for id in links.map(String::as_str).chain([name.as_str()]) {
-        let _ = fs::remove_file(files::of_play(state, id));
-    }
-}
-
-async fn written(path: PathBuf, text: &str) -> Result<Change, Refused> {
-    let made = Change::make(path, Some(text)).await;
-    made.map_err(|error| unwritten(&error))
-}
-
-async fn removed(path: PathBuf) -> Result<Change, Refused> {
-    let made = Change::make(path, None).await;
-    made.map_err(|error| unwritten(&error))
+    })
 }
 
 fn done(done: String) -> Granted {
@@ -642,33 +298,10 @@ fn unwritten(error: &io::Error) -> Refused {
     Refused::NotNow(format!("it cannot be kept: {error}"))
 }
 
-/// Whether two names lead to the same port.
-fn is_same(port: &Path, other: &str) -> bool {
-    let other = Path::new(other);
-    port == other
-        || port
-            .canonicalize()
-            .is_ok_and(|port| other.canonicalize().is_ok_and(|o| o == port))
-}
-
-/// What a device calls itself, where it may be shown.
-fn shown(sighting: &Sighting) -> String {
-    let name: String = sighting.name.chars().take(MAX_SHOWN).collect();
-    escaped(&name)
-}
-
-fn found(sighting: &Sighting) -> Found {
-    let (_, at) = sighting.way.key();
-    let why = match (&sighting.makes[..], sighting.is_sure) {
-        ([make], true) => format!("a {}, by its name", make.title),
-        ([_], false) => "has a service that home-made boards have; other things have it, too".to_owned(),
-        _ => "a general adapter: a board, or another device. Adding it asks what it is, which may upset a printer".to_owned(),
-    };
-    Found {
-        id: sighting.id(),
-        kinds: sighting.makes.iter().map(|make| make.kind).collect(),
-        transport: sighting.way.medium().key(),
-        name: shown(sighting),
-        why: format!("{why} ({})", escaped(&at)),
+fn kind(make: &Identity) -> Kind {
+    Kind {
+        kind: make.kind,
+        title: make.title,
+        media: make.media.iter().map(|medium| medium.key()).collect(),
     }
 }

@@ -364,8 +364,12 @@ impl Wire for Dgt {
         self.tell_clock(now);
     }
 
+    fn has_lamps(&self) -> bool {
+        self.model == Model::RevelationIi
+    }
+
     fn light(&mut self, now: Instant, squares: Bitboard) {
-        if self.model != Model::RevelationIi {
+        if !self.has_lamps() {
             // It would hang.
             return;
         }

@@ -465,6 +465,11 @@ impl Driver for Neo {
         !self.signs.has_ended()
     }
 
+    fn signal(&mut self, _now: Instant, squares: Bitboard) -> bool {
+        self.say(codec::light(squares));
+        true
+    }
+
     fn game_ended(&mut self, now: Instant, end: GameEnd) {
         // A result shown with the kings leaves nothing to correct.
         self.squares.game_ended();

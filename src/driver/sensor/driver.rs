@@ -579,6 +579,14 @@ impl<W: Wire> Driver for Sensor<W> {
         self.eyes.assume(board);
     }
 
+    fn signal(&mut self, now: Instant, squares: Bitboard) -> bool {
+        let can = self.wire.has_lamps();
+        if can {
+            self.wire.light(now, squares);
+        }
+        can
+    }
+
     fn clocks(&mut self, now: Instant, clocks: Option<ClocksSince>) {
         self.clocks = clocks;
         if self.answers {

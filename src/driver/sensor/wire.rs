@@ -110,6 +110,11 @@ pub trait Wire: Send {
         false
     }
 
+    /// Whether it has lamps.
+    fn has_lamps(&self) -> bool {
+        true
+    }
+
     /// These squares are to be lit, and no others. Called when that changes, and after the board [answers](Said::Answers); after
     /// the move that they belong to was [shown](Self::show).
     fn light(&mut self, _now: Instant, _squares: Bitboard) {}

@@ -5,6 +5,7 @@
 
 use std::{collections::VecDeque, fmt::Write as _, time::Instant};
 
+use subtle::ConstantTimeEq as _;
 use thiserror::Error;
 
 use super::{pkce, session::Outcome};
@@ -185,7 +186,7 @@ impl Logins {
         // All are compared, so that the time tells nothing.
         let found = self.started.iter().enumerate();
         let found = found.fold(None, |found, (index, started)| {
-            if pkce::are_equal(&started.state, state) {
+            if started.state.as_bytes().ct_eq(state.as_bytes()).into() {
                 Some(index)
             } else {
                 found
@@ -196,7 +197,9 @@ impl Logins {
         if now >= started.until {
             return Err(LoginError::Expired);
         }
-        let is_known = |own: &String| browser.is_some_and(|other| pkce::are_equal(own, other));
+        let is_known = |own: &String| {
+            browser.is_some_and(|other| own.as_bytes().ct_eq(other.as_bytes()).into())
+        };
         if !started.browser.as_ref().is_none_or(is_known) {
             return Err(LoginError::OtherBrowser);
         }

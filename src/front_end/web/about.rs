@@ -29,6 +29,7 @@ pub(super) async fn daemon(
         "linked": standing.linked,
         "programs": standing.programs,
         "programs_fixed": standing.programs_fixed,
+        "kinds": standing.kinds,
         "lichess": house.bus.account().standing().is_some(),
     }))
 }

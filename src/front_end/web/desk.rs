@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use axum::{
-    Extension,
     extract::{Path, Request, State, rejection::PathRejection},
     http::StatusCode,
     response::Response,
@@ -12,7 +11,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{
-    House, Visitor,
+    House,
     answer::{self, Wrong},
     boards::body,
 };
@@ -26,6 +25,12 @@ use crate::{
 #[serde(deny_unknown_fields)]
 struct Add {
     name: Option<String>,
+    kind: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Try {
     kind: Option<String>,
 }
 
@@ -50,31 +55,21 @@ struct Link {
 type Named = Result<Path<String>, PathRejection>;
 
 /// What is plugged in or in the air. It makes the daemon listen for Bluetooth, so whoever may not press buttons may not look.
-pub(super) async fn found(
-    State(house): State<Arc<House>>,
-    Extension(visitor): Extension<Visitor>,
-) -> Result<Response, Wrong> {
-    house.control.check(&visitor)?;
+pub(super) async fn found(State(house): State<Arc<House>>) -> Result<Response, Wrong> {
     ask(&house, Wish::Found).await
 }
 
 /// The engines that are installed.
-pub(super) async fn engines(
-    State(house): State<Arc<House>>,
-    Extension(visitor): Extension<Visitor>,
-) -> Result<Response, Wrong> {
-    house.control.check(&visitor)?;
+pub(super) async fn engines(State(house): State<Arc<House>>) -> Result<Response, Wrong> {
     ask(&house, Wish::Engines).await
 }
 
 /// Uses a board that was found.
 pub(super) async fn add(
     State(house): State<Arc<House>>,
-    Extension(visitor): Extension<Visitor>,
     id: Named,
     request: Request,
 ) -> Result<Response, Wrong> {
-    house.control.check(&visitor)?;
     let id = text(id)?;
     let Add { name, kind } = body(request).await?;
     let name = name.filter(|name| !name.is_empty());
@@ -82,24 +77,31 @@ pub(super) async fn add(
     ask(&house, Wish::Add { id, name, kind }).await
 }
 
+/// Lets the lamps of a board that was found run.
+pub(super) async fn attempt(
+    State(house): State<Arc<House>>,
+    id: Named,
+    request: Request,
+) -> Result<Response, Wrong> {
+    let id = text(id)?;
+    let Try { kind } = body(request).await?;
+    ask(&house, Wish::Try { id, kind }).await
+}
+
 /// No longer uses a board that was added.
 pub(super) async fn remove(
     State(house): State<Arc<House>>,
-    Extension(visitor): Extension<Visitor>,
     name: Named,
 ) -> Result<Response, Wrong> {
-    house.control.check(&visitor)?;
     ask(&house, Wish::Remove(board(&text(name)?)?)).await
 }
 
 /// Gives a board another name.
 pub(super) async fn rename(
     State(house): State<Arc<House>>,
-    Extension(visitor): Extension<Visitor>,
     from: Named,
     request: Request,
 ) -> Result<Response, Wrong> {
-    house.control.check(&visitor)?;
     let from = board(&text(from)?)?;
     let Rename { name } = body(request).await?;
     let to = board(&name)?;
@@ -109,11 +111,9 @@ pub(super) async fn rename(
 /// Lets an engine, or two people, play at a board.
 pub(super) async fn play(
     State(house): State<Arc<House>>,
-    Extension(visitor): Extension<Visitor>,
     name: Named,
     request: Request,
 ) -> Result<Response, Wrong> {
-    house.control.check(&visitor)?;
     let name = board(&text(name)?)?;
     let play: Play = body(request).await?;
     if play.elo.is_some() && play.level.is_some() {
@@ -123,22 +123,15 @@ pub(super) async fn play(
 }
 
 /// Ends what plays at a board.
-pub(super) async fn stop(
-    State(house): State<Arc<House>>,
-    Extension(visitor): Extension<Visitor>,
-    name: Named,
-) -> Result<Response, Wrong> {
-    house.control.check(&visitor)?;
+pub(super) async fn stop(State(house): State<Arc<House>>, name: Named) -> Result<Response, Wrong> {
     ask(&house, Wish::Stop(board(&text(name)?)?)).await
 }
 
 /// Changes a setting.
 pub(super) async fn set(
     State(house): State<Arc<House>>,
-    Extension(visitor): Extension<Visitor>,
     request: Request,
 ) -> Result<Response, Wrong> {
-    house.control.check(&visitor)?;
     let Settings { programs } = body(request).await?;
     ask(&house, Wish::Admit(programs)).await
 }
@@ -146,22 +139,15 @@ pub(super) async fn set(
 /// Lets two boards play each other.
 pub(super) async fn link(
     State(house): State<Arc<House>>,
-    Extension(visitor): Extension<Visitor>,
     request: Request,
 ) -> Result<Response, Wrong> {
-    house.control.check(&visitor)?;
     let Link { boards } = body(request).await?;
     let [first, second] = boards.each_ref().map(|name| board(name));
     ask(&house, Wish::Link([first?, second?])).await
 }
 
 /// Ends a link.
-pub(super) async fn unlink(
-    State(house): State<Arc<House>>,
-    Extension(visitor): Extension<Visitor>,
-    id: Named,
-) -> Result<Response, Wrong> {
-    house.control.check(&visitor)?;
+pub(super) async fn unlink(State(house): State<Arc<House>>, id: Named) -> Result<Response, Wrong> {
     ask(&house, Wish::Unlink(text(id)?)).await
 }
 

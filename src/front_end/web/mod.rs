@@ -152,42 +152,19 @@ struct Visitor {
 fn router(house: &Arc<House>) -> Router {
     let mut router = Router::new()
         .route("/api/v1/boards", get(boards::all))
-        .route(
-            "/api/v1/boards/{name}",
-            get(boards::one).delete(desk::remove),
-        )
-        .route("/api/v1/boards/{name}/rename", post(desk::rename))
-        .route(
-            "/api/v1/boards/{name}/opponent",
-            post(desk::play).delete(desk::stop),
-        )
-        .route("/api/v1/engines", get(desk::engines))
-        .route("/api/v1/found", get(desk::found))
-        .route("/api/v1/found/{id}/add", post(desk::add))
-        .route("/api/v1/links", post(desk::link))
-        .route("/api/v1/links/{id}", delete(desk::unlink))
-        .route("/api/v1/boards/{name}/release", post(boards::release))
-        .route("/api/v1/boards/{name}/promotion", post(buttons::promotion))
+        .route("/api/v1/boards/{name}", get(boards::one))
         .route("/api/v1/events", get(events::all))
         .route("/api/v1/games", get(games::all))
         .route("/api/v1/games/{file}", get(games::one))
         .route("/api/v1/games/{file}/moves", get(games::moves))
         .route("/api/v1/lichess", get(lichess::standing))
-        .route("/api/v1/lichess/login", post(login::log_in))
-        .route("/api/v1/lichess/logout", post(login::log_out))
-        .route("/api/v1/lichess/{what}", post(lichess::ask))
         .route(login::BACK, get(login::come_back))
         .route("/api/v1/live.pgn", get(live::all))
         .route(pair::PATH, post(pair::enter))
         .route("/api/v1/pair/code", post(pair::show))
-        .route("/api/v1/pairs", get(pair::all))
-        .route("/api/v1/pairs/{id}", delete(pair::remove))
         .route("/api/v1/wall", get(events::wall))
-        .route("/api/v1/settings", get(about::daemon).post(desk::set));
-    for saying in Saying::ALL {
-        let path = format!("/api/v1/boards/{{name}}/{saying}");
-        router = router.route(&path, post(buttons::say).layer(Extension(saying)));
-    }
+        .route("/api/v1/settings", get(about::daemon))
+        .merge(pressed(house));
     for file in page::FILES {
         router = router.route(file.path, get(async move || file.answer()));
     }
@@ -196,6 +173,36 @@ fn router(house: &Arc<House>) -> Router {
         .method_not_allowed_fallback(answer::wrong_method)
         .layer(from_fn_with_state(house.clone(), guard::look))
         .with_state(house.clone())
+}
+
+/// What is for those alone who may change something.
+fn pressed(house: &Arc<House>) -> Router<Arc<House>> {
+    let mut router = Router::new()
+        .route("/api/v1/boards/{name}", delete(desk::remove))
+        .route("/api/v1/boards/{name}/rename", post(desk::rename))
+        .route(
+            "/api/v1/boards/{name}/opponent",
+            post(desk::play).delete(desk::stop),
+        )
+        .route("/api/v1/engines", get(desk::engines))
+        .route("/api/v1/found", get(desk::found))
+        .route("/api/v1/found/{id}/add", post(desk::add))
+        .route("/api/v1/found/{id}/try", post(desk::attempt))
+        .route("/api/v1/links", post(desk::link))
+        .route("/api/v1/links/{id}", delete(desk::unlink))
+        .route("/api/v1/boards/{name}/release", post(boards::release))
+        .route("/api/v1/boards/{name}/promotion", post(buttons::promotion))
+        .route("/api/v1/lichess/login", post(login::log_in))
+        .route("/api/v1/lichess/logout", post(login::log_out))
+        .route("/api/v1/lichess/{what}", post(lichess::ask))
+        .route("/api/v1/pairs", get(pair::all))
+        .route("/api/v1/pairs/{id}", delete(pair::remove))
+        .route("/api/v1/settings", post(desk::set));
+    for saying in Saying::ALL {
+        let path = format!("/api/v1/boards/{{name}}/{saying}");
+        router = router.route(&path, post(buttons::say).layer(Extension(saying)));
+    }
+    router.route_layer(from_fn_with_state(house.clone(), permission::look))
 }
 
 /// Serves the API until `stop` is cancelled.

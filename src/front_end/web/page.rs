@@ -40,7 +40,7 @@ macro_rules! script {
 }
 
 /// All of them.
-pub(super) const FILES: [File; 17] = [
+pub(super) const FILES: [File; 19] = [
     file!("/", "page.html", "text/html; charset=utf-8"),
     file!("/page.css", "page.css", "text/css; charset=utf-8"),
     script!("words.js"),
@@ -48,9 +48,11 @@ pub(super) const FILES: [File; 17] = [
     script!("picture.js"),
     script!("sounds.js"),
     script!("moves.js"),
+    script!("told.js"),
     script!("board.js"),
     script!("games.js"),
     script!("wall.js"),
+    script!("kinds.js"),
     script!("desk.js"),
     script!("login.js"),
     script!("pair.js"),
@@ -75,7 +77,7 @@ pub(super) fn of_words(status: StatusCode, words: &str) -> Response {
     let text = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>BoardBridge</title>\n\
-         <link rel=\"stylesheet\" href=\"/page.css\">\n</head>\n<body>\n<main>\n<h1>BoardBridge</h1>\n<p>{}.</p>\n\
+         <link rel=\"icon\" href=\"/icon.svg\" type=\"image/svg+xml\">\n<link rel=\"stylesheet\" href=\"/page.css\">\n</head>\n<body>\n<main>\n<h1>BoardBridge</h1>\n<p>{}.</p>\n\
          <p><a href=\"/#settings\">Back to the page</a></p>\n</main>\n</body>\n</html>\n",
         as_text(words)
     );

@@ -93,7 +93,6 @@ pub(super) async fn all(
     State(house): State<Arc<House>>,
     Extension(visitor): Extension<Visitor>,
 ) -> Result<Response, Wrong> {
-    house.control.check(&visitor)?;
     let asks = visitor.phone.map(|phone| phone.id);
     let phones = house.pairing.list().await;
     let phones = phones
@@ -108,7 +107,6 @@ pub(super) async fn remove(
     Extension(visitor): Extension<Visitor>,
     id: Result<Path<u64>, PathRejection>,
 ) -> Result<Response, Wrong> {
-    house.control.check(&visitor)?;
     let missing = || Wrong::missing("no phone has this number: GET /api/v1/pairs lists them");
     let Path(id) = id.map_err(|_| missing())?;
     let phone = house.pairing.remove(id).await.ok_or_else(missing)?;

@@ -1,8 +1,16 @@
 //! Who may change something through the API, and who may look.
 
+use std::sync::Arc;
+
+use axum::{
+    Extension,
+    extract::{Request, State},
+    middleware::Next,
+    response::{IntoResponse as _, Response},
+};
 use serde::{Deserialize, Serialize};
 
-use super::{Visitor, Wrong, login, page, pair};
+use super::{House, Visitor, Wrong, login, page, pair};
 
 /// Who may change something through the API. Whoever may connect may look, but for `Paired`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
@@ -50,5 +58,18 @@ impl Control {
                 "control is off: to allow it from this computer, set control = \"local\" under [web] in the configuration",
             )),
         }
+    }
+}
+
+/// Refuses a visitor who may not change anything, whatever the request says.
+pub(super) async fn look(
+    State(house): State<Arc<House>>,
+    Extension(visitor): Extension<Visitor>,
+    request: Request,
+    next: Next,
+) -> Response {
+    match house.control.check(&visitor) {
+        Ok(()) => next.run(request).await,
+        Err(wrong) => wrong.into_response(),
     }
 }

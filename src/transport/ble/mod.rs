@@ -451,9 +451,8 @@ impl Hub {
     /// What the adapter sees from now on. It scans while a receiver exists.
     async fn watch(self: &Arc<Self>) -> watch::Receiver<View> {
         let mut view = self.view.lock().await;
-        if let Some(sender) = &*view
-            && !sender.is_closed()
-        {
+        // Its task has not ended yet, and goes on.
+        if let Some(sender) = &*view {
             return sender.subscribe();
         }
         let (sender, receiver) = watch::channel(View::default());
@@ -462,11 +461,14 @@ impl Hub {
         receiver
     }
 
-    /// Forgets the scan if no receiver is left; then returns `true`, and the scan has to end.
-    pub async fn end_scan(&self, sender: &watch::Sender<View>) -> bool {
+    /// Ends the scan if no receiver is left; then returns `true`. The next one begins when it has ended: `BlueZ` refuses two of one client.
+    pub async fn end_scan(&self, sender: &watch::Sender<View>, scanning: bool) -> bool {
         let mut view = self.view.lock().await;
         let unwatched = sender.receiver_count() == 0;
         if unwatched {
+            if scanning {
+                scan::stop(self).await;
+            }
             *view = None;
         }
         unwatched

@@ -74,8 +74,8 @@ pub(super) async fn run(hub: Arc<Hub>, sender: watch::Sender<View>) {
     let mut scanning = false;
     loop {
         ticks.tick().await;
-        if hub.lost.is_cancelled() || hub.end_scan(&sender).await {
-            break;
+        if hub.lost.is_cancelled() || hub.end_scan(&sender, scanning).await {
+            return;
         }
         // Starting a scan would switch Bluetooth on, which is up to the user.
         if hub.adapter.adapter_state().await.ok() == Some(CentralState::PoweredOff) {
@@ -122,9 +122,6 @@ pub(super) async fn run(hub: Arc<Hub>, sender: watch::Sender<View>) {
             ),
         }
     }
-    if scanning {
-        stop(&hub).await;
-    }
 }
 
 fn fail(sender: &watch::Sender<View>, failure: BleError) {
@@ -134,7 +131,7 @@ fn fail(sender: &watch::Sender<View>, failure: BleError) {
     });
 }
 
-async fn stop(hub: &Hub) {
+pub(super) async fn stop(hub: &Hub) {
     match timeout(CALL_WAIT, hub.adapter.stop_scan()).await {
         Ok(Ok(())) => debug!(adapter = %hub.name, "scan ended"),
         Ok(Err(error)) => debug!(adapter = %hub.name, %error, "the scan does not end"),

@@ -82,7 +82,10 @@ class Board {
   /** What the player has to do: heading, what to do, kind, and whether the heading is in the daemon's words. */
   task() {
     const { state } = this;
-    if (!this.isLinked()) return { head: capital(t("link." + state.link)), sub: state.why || "", kind: "bad" };
+    if (!this.isLinked()) {
+      const words = retold(state.why, state);
+      return { head: capital(t("link." + state.link)), sub: words ?? state.why ?? "", kind: "bad", english: words === null };
+    }
     if (state.advice) return this.advised();
     if (state.ending) {
       const program = state.holders.length && !state.pairing?.can.includes("new-game");
@@ -112,9 +115,10 @@ class Board {
       const kind = made || head === "misplaced" ? "bad" : "make";
       return { head: capital(head === "{move}" ? move : t(head, values)), sub: t(sub), kind };
     }
+    const words = retold(state.advice, state);
+    if (words) return { ...headed(words), kind: "make" };
     // Its first sentence is the heading.
-    const [, head, sub = ""] = /^(.{12,60}?)(?:[.:;] (.+))?$/s.exec(state.advice) || [null, state.advice];
-    return { head: capital(head), sub: capital(sub), kind: "make", quoted: true };
+    return { ...headed(state.advice), kind: "make", quoted: true };
   }
 
   show() {
@@ -125,15 +129,15 @@ class Board {
     write(link, state.battery === null || !this.isLinked() ? t("link." + state.link) : t("battery", { percent: state.battery }));
     link.classList.toggle("bad", !this.isLinked());
     link.title = [state.id, state.transport].filter(Boolean).join(", ");
-    const { head, sub = "", kind = "", quoted } = this.task();
+    const { head, sub = "", kind = "", quoted, english } = this.task();
     const heading = part(".do");
     quote(heading, head, quoted);
     heading.classList.toggle("long", head.length > 60);
     part(".state").dataset.kind = kind;
-    quote(part(".sub"), sub, quoted || sub === state.why);
+    quote(part(".sub"), sub, quoted || english);
     // What may have no room above is whole below.
-    const whole = quoted && state.advice.length > 90 ? capital(state.advice) : "";
-    quote(part(".why"), whole || (state.why !== state.advice && state.why) || "", true);
+    const whole = quoted && state.advice.length > 90 ? state.advice : "";
+    tell(part(".why"), whole || (state.why !== state.advice && state.why) || "", state);
     this.showPicture();
     const { start, first } = begun(state);
     const moves = { san: state.san, took: state.took, clocks: paired?.clock_times || [], start, first };
@@ -142,7 +146,8 @@ class Board {
     part(".list").replaceChildren(...state.guidance.map((action) => element("li", "", carried(action))));
     this.showEnd();
     const offer = paired?.offer ? t("opponent." + paired.offer) : "";
-    write(part(".notice"), [capital(paired?.notice), offer].filter(Boolean).join(". "));
+    const notice = retold(paired?.notice, state);
+    quote(part(".notice"), [notice ?? capital(paired?.notice), offer].filter(Boolean).join(". "), paired?.notice && notice === null);
     const waits = state.waiting.length ? t("waiting", { names: state.waiting.join(", ") }) : "";
     write(part(".with"), state.holders.length ? t("with", { names: state.holders.join(t("and")) }) + waits : "");
     part(".chat").replaceChildren(...(paired?.chat || []).map((text) => element("li", "", text)));
@@ -334,6 +339,12 @@ class Board {
     menu.open = false;
     if (hadFocus) menu.querySelector("summary").focus();
   }
+}
+
+/** A heading, which is the first sentence or its beginning, and the rest. */
+function headed(text) {
+  const [, head, sub = ""] = /^(.{12,60}?)(?:[.:;] (.+))?$/s.exec(text) || [null, text];
+  return { head: capital(head), sub: capital(sub) };
 }
 
 /** What the hand has to carry, in words. */

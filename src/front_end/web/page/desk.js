@@ -10,15 +10,16 @@ const SECONDS = [1, 3, 10, 30];
 /** Clocks on Lichess: minutes, and seconds for each move. */
 const TIMES = ["10+5", "15+10", "30+0", "30+20"];
 
-const desk = { timer: null, engines: [], found: "", shown: "" };
+const desk = { timer: null, engines: [], found: "", shown: "", looked: false };
 
 /** Says something that was done, or why it was not. */
 async function does(work) {
   try {
     const answer = await work();
-    quote($("desk-said"), capital(answer.done || t("added-it", { board: answer.board })), Boolean(answer.done));
+    if (answer.done) tell($("desk-said"), answer.done);
+    else quote($("desk-said"), t("added-it", { board: answer.board }));
   } catch (error) {
-    quote($("desk-said"), capital(error.message), true);
+    tell($("desk-said"), error.message);
   }
   desk.found = desk.shown = "";
   await showDesk();
@@ -32,6 +33,26 @@ function deskButton(words, work) {
     made.disabled = true;
     write($("desk-said"), t("wait-desk"));
     await does(work);
+  });
+  return made;
+}
+
+/** A button that lets a board show which one it is: the list stays as it is, and so does the place of the keyboard. */
+function tryButton(words, work) {
+  const made = element("button", "", words);
+  made.type = "button";
+  made.addEventListener("click", async () => {
+    if (made.ariaDisabled === "true") return;
+    made.ariaDisabled = "true";
+    quote($("desk-said"), t("trying"));
+    try {
+      const answer = await work();
+      if (answer.lamps) quote($("desk-said"), t("lamps-ran"));
+      else tell($("desk-said"), answer.done);
+    } catch (error) {
+      tell($("desk-said"), error.message);
+    }
+    made.ariaDisabled = "false";
   });
   return made;
 }
@@ -69,18 +90,23 @@ function nameField(words, value) {
 function foundItem(found) {
   const item = element("li");
   const what = element("p");
-  what.append(element("strong", "", found.name), " ", quote(element("span", "about"), found.why, true));
+  what.append(element("strong", "", found.name), " ", tell(element("span", "about"), found.why));
   const [nameLabel, name] = nameField(t("its-name"), "");
   name.placeholder = t("by-kind");
   item.append(what, nameLabel);
   let kind = null;
   if (found.kinds.length > 1) {
-    const [label, select] = choice(t("its-kind"), [["", t("ask-it")], ...found.kinds.map((one) => [one, one])]);
+    const [label, select] = choice(t("its-kind"), [["", t("ask-it")], ...found.kinds.map((one) => [one, kindTitle(one)])]);
     kind = select;
     item.append(label);
   }
-  const body = () => ({ ...(name.value && { name: name.value }), ...(kind?.value && { kind: kind.value }) });
-  item.append(deskButton(t("add"), () => ask(`found/${found.id}/add`, body())));
+  const is = () => (kind?.value ? { kind: kind.value } : {});
+  const buttons = element("p", "fields");
+  buttons.append(
+    deskButton(t("add"), () => ask(`found/${found.id}/add`, { ...(name.value && { name: name.value }), ...is() })),
+    tryButton(t("try"), () => ask(`found/${found.id}/try`, is())),
+  );
+  item.append(buttons);
   return item;
 }
 
@@ -180,6 +206,10 @@ async function look() {
   if (!desk.engines.length) desk.engines = await ask("engines");
   const found = await ask("found");
   $("none-found").hidden = found.length > 0;
+  listKinds();
+  // Once: whoever closes it does not want it.
+  if (!found.length && !desk.looked) $("how").open = true;
+  desk.looked = true;
   const text = JSON.stringify(found);
   if (desk.found !== text) $("found").replaceChildren(...found.map(foundItem));
   desk.found = text;

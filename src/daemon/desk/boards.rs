@@ -1,0 +1,164 @@
+//! Boards are added, renamed and removed.
+
+use std::{fs, path::Path};
+
+use tracing::info;
+
+use super::{
+    Desk,
+    change::{Change, Edit},
+    done, files,
+    sightings::shown,
+    unwritten,
+};
+use crate::{
+    bus::desk::{Granted, Refused},
+    config::added::MAX_ADDED,
+    daemon::Daemon,
+    discovery::Sighting,
+    driver::identity::Identity,
+    system::apart,
+    vocabulary::BoardName,
+};
+
+/// Names tried for a board: `citrine`, `citrine2` and so on.
+const MAX_NUMBER: usize = 4096;
+
+impl Desk {
+    pub(super) async fn add(
+        &mut self,
+        daemon: &mut Daemon,
+        sighting: &Sighting,
+        make: &'static Identity,
+        name: Option<BoardName>,
+        baud: Option<u32>,
+    ) -> Result<Granted, Refused> {
+        if !make.media.contains(&sighting.way.medium()) {
+            return Err(Refused::Bad(format!("a {} is not reached so", make.kind)));
+        }
+        let name = match name {
+            Some(name) if self.exists(&name).is_ok() => {
+                return Err(Refused::NotNow(format!("there is a board {name} already")));
+            }
+            Some(name) => name,
+            None => self.free_name(make)?,
+        };
+        if self.config.added.len() >= MAX_ADDED {
+            return Err(Refused::NotNow(format!(
+                "{MAX_ADDED} boards were added already: name the others in {}",
+                self.file.display()
+            )));
+        }
+        let state = self.state()?.to_owned();
+        let text = files::board(&name, make, &sighting.way, baud);
+        let edit = Edit::write(files::of_board(&state, &name), text);
+        let change = Change::make(&state, vec![edit], None).await?;
+        self.change(daemon, change, None).await?;
+        let way = sighting.way.clone();
+        let welcome = apart::run("added", move || files::welcome(&state, &way));
+        welcome.await.map_err(|error| unwritten(&error))?;
+        self.places.insert(name.clone(), sighting.place.clone());
+        info!(board = %name, "added: {}, a {}", shown(sighting), make.title);
+        Ok(Granted::Board { board: name })
+    }
+
+    /// A name after its kind that no board has.
+    fn free_name(&self, make: &Identity) -> Result<BoardName, Refused> {
+        let numbered = (2..MAX_NUMBER).map(|number| format!("{}{number}", make.example));
+        let mut names = std::iter::once(make.example.to_owned()).chain(numbered);
+        let free = names.find_map(|name| {
+            let name = name.parse().ok()?;
+            self.exists(&name).is_err().then_some(name)
+        });
+        free.ok_or_else(|| Refused::NotNow("there are too many boards".to_owned()))
+    }
+
+    pub(super) fn exists(&self, name: &BoardName) -> Result<(), Refused> {
+        if self.config.all_boards().any(|(known, _)| known == name) {
+            return Ok(());
+        }
+        Err(Refused::Missing(format!("there is no board {name}")))
+    }
+
+    /// Whether a board was added here.
+    fn is_added(&self, name: &BoardName) -> Result<(), Refused> {
+        self.exists(name)?;
+        if self.config.added.contains(name) {
+            return Ok(());
+        }
+        Err(Refused::NotNow(format!(
+            "{name} is in {}, and is changed there",
+            self.file.display()
+        )))
+    }
+
+    pub(super) async fn remove(
+        &mut self,
+        daemon: &mut Daemon,
+        name: BoardName,
+    ) -> Result<Granted, Refused> {
+        self.is_added(&name)?;
+        let state = self.state()?.to_owned();
+        let file = files::of_board(&state, &name);
+        let text = text_of(&file).await?;
+        let mut edits = vec![
+            // It is plugged in, and must not come back by itself.
+            Edit::write(files::of_removed(&state, &name), text),
+            Edit::remove(file),
+        ];
+        let plays = self.plays_of(&name);
+        edits.extend(plays.map(|id| Edit::remove(files::of_play(&state, id))));
+        let change = Change::make(&state, edits, None).await?;
+        self.change(daemon, change, None).await?;
+        info!(board = %name, "removed");
+        Ok(done(format!("{name} was removed")))
+    }
+
+    /// Gives a board another name. Its game, its opponent and its links go on.
+    pub(super) async fn rename(
+        &mut self,
+        daemon: &mut Daemon,
+        from: BoardName,
+        to: BoardName,
+    ) -> Result<Granted, Refused> {
+        self.is_added(&from)?;
+        if self.exists(&to).is_ok() {
+            return Err(Refused::NotNow(format!("there is a board {to} already")));
+        }
+        let state = self.state()?.to_owned();
+        let old = files::of_board(&state, &from);
+        let not_its = |path: &Path| Refused::NotNow(format!("{} is not its file", path.display()));
+        let renamed = files::renamed(&text_of(&old).await?, &from, &to);
+        let renamed = renamed.ok_or_else(|| not_its(&old))?;
+        let mut edits = vec![
+            Edit::write(files::of_board(&state, &to), renamed).in_place_of(&old),
+            Edit::remove(old),
+        ];
+        for id in self.plays_of(&from) {
+            let old = files::of_play(&state, id);
+            let play = files::renamed_play(&text_of(&old).await?, &from, &to);
+            let play = play.ok_or_else(|| not_its(&old))?;
+            let id = files::renamed_id(id, &from, &to);
+            edits.push(Edit::write(files::of_play(&state, &id), play).in_place_of(&old));
+            edits.push(Edit::remove(old));
+        }
+        let renamed = (from, to);
+        let change = Change::make(&state, edits, Some(renamed.clone())).await?;
+        self.change(daemon, change, Some(&renamed)).await?;
+        let (from, to) = renamed;
+        info!(board = %to, "renamed: it was {from}");
+        Ok(Granted::Board { board: to })
+    }
+
+    /// What names the opponent and the links that were started at a board.
+    fn plays_of<'a>(&'a self, name: &'a BoardName) -> impl Iterator<Item = &'a str> {
+        let is_of = |id: &&String| id.split('.').any(|board| board == name.as_str());
+        self.config.plays.iter().filter(is_of).map(String::as_str)
+    }
+}
+
+pub(super) async fn text_of(file: &Path) -> Result<String, Refused> {
+    let file = file.to_owned();
+    let text = apart::run("added", move || fs::read_to_string(file)).await;
+    text.flatten().map_err(|error| unwritten(&error))
+}

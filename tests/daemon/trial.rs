@@ -1,0 +1,163 @@
+//! A board that was found lets its lamps run before it is added, so that a player sees which one it is.
+
+use std::{fs, net::SocketAddr, process::Command};
+
+use boardbridge::cli::call;
+use serde_json::{Value, json};
+use simulators::{
+    bluez::{ADAPTER, Bluez, address::Address},
+    chessnut::{self, Chessnut},
+    run::Kind,
+};
+
+use crate::{
+    desk::{LOOK, Machine},
+    support::{PATIENCE, process::Process, schema},
+};
+
+const ADAPTER_ID: &str = "usb-FTDI_FT232R_USB_UART_A5-if00-port0";
+const BOARD: Address = Address([0x00, 0x06, 0x66, 0x0A, 0x0B, 0x0C]);
+
+async fn tries(machine: &Machine, found: &Value, body: Value) -> (u16, Value) {
+    let id = found["id"].as_str().unwrap();
+    let answer = machine
+        .asks("POST", &format!("found/{id}/try"), &body)
+        .await;
+    if answer.0 == 200 {
+        assert_eq!(schema::api().check_as("tried", &answer.1), Ok(()));
+    }
+    answer
+}
+
+#[tokio::test]
+async fn a_board_without_lamps_says_that_it_answers_and_what_can_be_done_and_is_not_added() {
+    for (kind, named, words) in [
+        (Kind::NovagCitrine, None, "it answers: Novag Citrine"),
+        (Kind::DgtBoard, Some("dgt"), "DGT board"),
+        (
+            Kind::NovagUcb,
+            Some("novag-ucb"),
+            "says nothing before a move",
+        ),
+        (Kind::SwppBoard, None, "it answers"),
+    ] {
+        let machine = Machine::start("").await;
+        let mut hand = machine.plugs(kind, "ttyUSB0", ADAPTER_ID);
+        let found = async |m: &Machine| m.found().await.first().cloned();
+        let found = machine.until("it is found", found).await;
+        // Before the press nothing is sent.
+        assert_eq!(hand.seen(), Vec::<String>::new());
+        let body = named.map_or(json!({}), |kind| json!({ "kind": kind }));
+        let (status, tried) = tries(&machine, &found, body).await;
+        assert_eq!(status, 200, "{kind:?}: {tried}");
+        assert_eq!(tried["lamps"], json!(false));
+        let done = tried["done"].as_str().unwrap();
+        assert!(done.contains(words) && done.contains("add it"), "{done}");
+        assert_eq!(machine.boards().await.unwrap(), Vec::<Value>::new());
+        // It is still there to be added, and its port is free.
+        let id = found["id"].as_str().unwrap();
+        let body = named.map_or(json!({}), |kind| json!({ "kind": kind, "name": "mine" }));
+        let path = format!("found/{id}/add");
+        let (status, added) = machine.asks("POST", &path, &body).await;
+        assert_eq!(status, 200, "{kind:?}: {added}");
+    }
+}
+
+#[tokio::test]
+async fn a_port_that_another_program_has_is_not_asked() {
+    let machine = Machine::start("").await;
+    let mut hand = machine.plugs(Kind::NovagCitrine, "ttyUSB0", ADAPTER_ID);
+    let found = async |m: &Machine| m.found().await.first().cloned();
+    let found = machine.until("it is found", found).await;
+    // It has this port and no file of this test's.
+    let alone = "for n in $(ls /proc/self/fd); do [ $n -gt 2 ] && eval \"exec $n>&-\"; done; exec sleep 600 < $0";
+    let mut other = Command::new("bash")
+        .args(["-c", alone])
+        .arg(machine.dev("ttyUSB0"))
+        .spawn()
+        .unwrap();
+    let name = || fs::read_to_string(format!("/proc/{}/comm", other.id())).unwrap();
+    machine
+        .until("it has the port", async |_| {
+            name().starts_with("sleep").then_some(())
+        })
+        .await;
+    let (status, refused) = tries(&machine, &found, json!({})).await;
+    other.kill().unwrap();
+    other.wait().unwrap();
+    let words = refused["error"].as_str().unwrap();
+    assert!(status == 409 && words.contains("sleep (process"), "{words}");
+    assert_eq!(hand.seen(), Vec::<String>::new(), "nothing was sent to it");
+    let (status, tried) = tries(&machine, &found, json!({})).await;
+    assert_eq!(status, 200, "{tried}");
+}
+
+#[tokio::test]
+async fn what_cannot_be_tried_is_refused_in_words() {
+    let machine = Machine::start("").await;
+    let (status, refused) = machine.asks("POST", "found/12/try", &json!({})).await;
+    assert_eq!(status, 404, "{refused}");
+    // Nothing that answers.
+    let _hand = machine.plugs(Kind::NovagUcb, "ttyUSB0", ADAPTER_ID);
+    let found = async |m: &Machine| m.found().await.first().cloned();
+    let found = machine.until("it is found", found).await;
+    let body = json!({"kind": "miko-neo"});
+    let (status, refused) = tries(&machine, &found, body).await;
+    assert_eq!(status, 400, "{refused}");
+    // While it is asked, it is not asked again.
+    let asked = tries(&machine, &found, json!({}));
+    let again = async {
+        tokio::time::sleep(LOOK).await;
+        tries(&machine, &found, json!({})).await
+    };
+    let ((status, silent), (busy, refused)) = tokio::join!(asked, again);
+    assert_eq!((status, busy), (409, 409), "{silent} {refused}");
+    let words = [&silent, &refused].map(|answer| answer["error"].as_str().unwrap());
+    assert!(words[0].contains("is the board switched on"), "{words:?}");
+    assert!(words[1].contains("one moment"), "{words:?}");
+}
+
+/// The only board that a daemon finds in the air.
+async fn in_the_air(web: SocketAddr) -> Value {
+    let looks = async {
+        loop {
+            if let Some(found) = call::found(&web.to_string()).await.unwrap().first() {
+                return found.clone();
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, looks).await.unwrap()
+}
+
+#[tokio::test]
+async fn the_lamps_of_a_board_in_the_air_run_from_corner_to_corner_and_are_dark_again() {
+    let bluez = Bluez::start().unwrap();
+    let board = Chessnut::new(chessnut::Settings::default());
+    let board = bluez.host(ADAPTER, BOARD, board).unwrap();
+    let mut process = Process::start(&bluez, "");
+    let web = process.address("web").await;
+    let found = in_the_air(web).await;
+    let seen = || {
+        let reports =
+            board.with(|board| std::iter::from_fn(|| board.poll_report()).collect::<Vec<_>>());
+        reports.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let id = found["id"].as_str().unwrap();
+    let said = call::attempt(&web.to_string(), id, &json!({}))
+        .await
+        .unwrap();
+    assert!(said.contains("ran from one corner"), "{said}");
+    let lit: Vec<String> = seen()
+        .into_iter()
+        .filter(|seen| seen.starts_with("lit"))
+        .collect();
+    let mut run: Vec<&str> = lit.iter().map(String::as_str).collect();
+    run.retain(|lit| *lit != "lit");
+    let corners =
+        ["a1", "b2", "c3", "d4", "e5", "f6", "g7", "h8"].map(|square| format!("lit {square}"));
+    assert_eq!(run, corners);
+    assert_eq!(lit.last().map(String::as_str), Some("lit"));
+    // It is there to be added.
+    assert_eq!(in_the_air(web).await["id"], found["id"]);
+}

@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""A whole game on Lichess after a login pressed on the page, in a real browser: by the Lichess in software of the tests.
+
+    BOARDBRIDGE=target/release/boardbridge LICHESS=target/release/examples/lichess tests/page/lichess.py
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from selenium.webdriver.common.by import By
+
+from first_game import Board, is_asked, opened
+from run import PHONE, REPOSITORY, BOARDBRIDGE, Page, Program, free_port, until
+
+LICHESS = os.environ.get("LICHESS", str(REPOSITORY / "target/debug/examples/lichess"))
+CONFIG = """
+[uci]
+listen = "127.0.0.1:0"
+[status]
+listen = "off"
+[livechess]
+listen = "off"
+[web]
+listen = "127.0.0.1:{web}"
+[state]
+directory = "{folder}/state"
+[games]
+directory = "{folder}/games"
+[discovery]
+serial = "off"
+bluetooth = "off"
+[lichess]
+url = "{url}"
+[boards.citrine]
+kind = "novag-citrine"
+serial = {{ port = "{port}" }}
+move_wait = "100ms"
+"""
+# White's moves are the hand's.
+GAME = "e2e4 e7e5 d1h5 b8c6 f1c4 g8f6 h5f7".split()
+
+
+class Lichess:
+    """The server, which does what it is told."""
+
+    def __init__(self) -> None:
+        self.process = subprocess.Popen([LICHESS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+        assert self.process.stdin and self.process.stdout
+        self.orders, self.said = self.process.stdin, self.process.stdout
+        self.url = self.said.readline().strip()
+
+    def does(self, what: str) -> None:
+        self.orders.write(what + "\n")
+        assert self.said.readline().strip() == what
+
+    def close(self) -> None:
+        """It has seen nothing that no client may do."""
+        self.orders.close()
+        assert self.process.wait(10) == 0
+
+
+def main() -> None:
+    web = free_port()
+    lichess, board = Lichess(), Board()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        port = board.is_plugged()
+        (folder / "bb.toml").write_text(CONFIG.format(web=web, folder=folder, url=lichess.url, port=port))
+        daemon = Program([BOARDBRIDGE, "run", "--config", str(folder / "bb.toml")], folder / "log")
+        try:
+            begun = time.monotonic()
+            plays(opened(web), board, lichess)
+            print(f"  logged in, played and won in {time.monotonic() - begun:.1f} s")
+        except BaseException:
+            print((folder / "log").read_text()[-5000:])
+            raise
+        finally:
+            board.close()
+            daemon.kill()
+            lichess.process.kill()
+
+
+def settings_button(page: Page, words: str) -> bool:
+    found = page.driver.find_elements(By.XPATH, f"//section[@id='settings']//button[contains(., '{words}')]")
+    return bool(found and found[0].is_enabled() and (found[0].click() or True))
+
+
+def plays(page: Page, board: Board, lichess: Lichess) -> None:
+    until("the board", lambda: "Make a move" in page.text("#board-citrine .sub"))
+    page.turn_to("settings")
+    until("Log in can be pressed", lambda: settings_button(page, "Log in to Lichess"))
+    until("the way back", lambda: "You are logged in as Me" in page.text("body"))
+    page.accessible("the way back")
+    page.one("a[href='/#settings']").click()
+    until("who plays where", lambda: "Me plays on citrine" in page.text("#settings"))
+    page.accessible("logged in")
+    page.turn_to("desk")
+    until("what can be asked of Lichess", lambda: page.one("#on-lichess").is_displayed())
+    page.accessible("play, with a login")
+    page.turn_to("boards")
+    lichess.does("begins white")
+    for ply, m in enumerate(GAME):
+        if ply % 2:
+            lichess.does(f"moves {m}")
+            board.sees(f"executed {m}")
+        else:
+            until(f"the hand's turn before {m}", lambda: is_asked(page))
+            board.does(m)
+            lichess.does(f"takes {m}")
+        until(f"{m} on the page", lambda ply=ply: page.moves("citrine") > ply)
+    lichess.does("ends mate white")
+    until("the result", lambda: "won" in page.text("#board-citrine .result"))
+    page.accessible("the game is won")
+    page.turn_to("settings")
+    until("Log out can be pressed", lambda: settings_button(page, "Log out"))
+    until("nobody is logged in", lambda: "No one is logged in" in page.text("#settings"))
+    page.close(may_lose=True)
+    lichess.close()
+
+
+if __name__ == "__main__":
+    main()
