@@ -3,7 +3,10 @@
 use std::{io, time::Duration};
 
 use jiff::tz::TimeZone;
-use tokio::time::{Instant, timeout_at};
+use tokio::{
+    task::yield_now,
+    time::{Instant, timeout_at},
+};
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
@@ -93,7 +96,11 @@ impl Task {
             };
             tokio::select! {
                 () = stop.cancelled() => break,
-                (_, state) = feed.next() => self.archive.see(clock::now(), &state),
+                (_, state) = feed.next() => {
+                    // A program that awaits the move is answered first.
+                    yield_now().await;
+                    self.archive.see(clock::now(), &state);
+                }
                 result = written => {
                     writing = None;
                     written_so(&mut self.archive, &self.board, &self.folder, result);
