@@ -440,21 +440,13 @@ impl Actor {
             self.record(Item::Event(event.clone()));
         }
         let news = state.is_some() || !events.is_empty();
+        let by_hand = events.iter().any(is_by_hand);
         if news || self.core.has_other_knowledge(&self.memory) {
             let memory = self.core.memory();
             let urgency = memory.urgency(&self.memory);
             self.memory = memory;
-            let by_hand = |event: &Event| {
-                matches!(
-                    event,
-                    Event::Moved {
-                        by: By::Hand | By::HandUnseen,
-                        ..
-                    }
-                )
-            };
             if let Some(keeping) = &mut self.keeping
-                && events.iter().any(by_hand)
+                && by_hand
             {
                 keeping.moved();
             }
@@ -464,6 +456,10 @@ impl Actor {
         }
         if news {
             self.publisher.publish(events.clone(), state);
+        }
+        if by_hand {
+            // The client that it answers says so before anything else is done.
+            yield_now().await;
         }
         self.since.clear();
         for event in events.iter() {
@@ -505,6 +501,17 @@ impl Actor {
             "the fault suite asked for it"
         );
     }
+}
+
+/// Whether the hand has made a move.
+fn is_by_hand(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::Moved {
+            by: By::Hand | By::HandUnseen,
+            ..
+        }
+    )
 }
 
 /// Logs an event at the level of its severity.

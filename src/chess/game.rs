@@ -434,7 +434,7 @@ impl Game {
     /// move, the same possible moves).
     pub fn has_stood(&self, times: u32) -> bool {
         // Between two occurrences both sides move a piece away and back: four plies without a capture or pawn move.
-        if self.position.halfmoves() < 4 * times.saturating_sub(1) {
+        if self.position.halfmoves() < 4 * times.saturating_sub(1) || self.pieces_stood() < times {
             return false;
         }
         let mut at = self.start.clone();
@@ -444,6 +444,31 @@ impl Game {
             stood += u32::from(at == self.position);
         }
         stood >= times
+    }
+
+    /// How many times the pieces stand as they do now, from the last capture, pawn move or castling on: at least as often as the
+    /// position has occurred. The game need not be played through for it.
+    fn pieces_stood(&self) -> u32 {
+        let now = self.position.board();
+        let (mut board, mut stood) = (now.clone(), 1);
+        for m in self.moves().iter().rev() {
+            let Move::Normal {
+                role,
+                from,
+                capture: None,
+                to,
+                promotion: None,
+            } = *m
+            else {
+                break;
+            };
+            let Some(piece) = board.remove_piece_at(to).filter(|_| role != Role::Pawn) else {
+                break;
+            };
+            board.set_piece_at(from, piece);
+            stood += u32::from(board == *now);
+        }
+        stood
     }
 
     /// The moves in UCI notation.
@@ -654,6 +679,43 @@ mod tests {
             "bnrk1r1b/ppppqppp/4pn2/8/8/4PN2/PPPPQPPP/BNR2RKB"
         );
         assert_eq!(game.to_string(), format!("fen {start} moves {moves}"));
+    }
+
+    #[test]
+    fn a_position_has_stood_as_often_as_the_game_played_through_shows() {
+        // Few pieces with room come back often, by captures, pawns and castling in between.
+        let starts = [
+            "r3k2r/p7/8/8/8/8/P7/R3K2R w KQkq - 0 1",
+            "4k3/8/8/8/8/8/8/R3K2R w KQ - 30 40",
+            "1n2k3/8/8/8/8/8/8/1N2K3 w - - 0 1",
+        ];
+        let mut random = fastrand::Rng::with_seed(1);
+        let mut most = 0;
+        for round in 0..60 {
+            let mut game = Game::from_fen(starts[round % starts.len()]).unwrap();
+            for _ in 0..80 {
+                // To and fro, mostly.
+                let back = game.moves().iter().nth_back(1).copied();
+                let legal = game.position().legal_moves();
+                let is_back = |m: &&Move| {
+                    back.is_some_and(|back| {
+                        m.from() == Some(back.to()) && Some(m.to()) == back.from()
+                    })
+                };
+                let next = legal.iter().find(is_back).filter(|_| random.u8(..) > 40);
+                let Some(&m) = next.or_else(|| random.choice(legal.iter())) else {
+                    break;
+                };
+                game.push(m);
+                let positions = (0..=game.len()).map(|plies| game.position_at(plies));
+                let stood = positions.filter(|at| at == game.position()).count();
+                let stood = u32::try_from(stood).unwrap();
+                assert!(game.has_stood(stood), "{stood} times: {game}");
+                assert!(!game.has_stood(stood + 1), "{stood} times: {game}");
+                most = most.max(stood);
+            }
+        }
+        assert!(most >= 5, "{most}");
     }
 
     #[test]

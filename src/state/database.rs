@@ -57,8 +57,9 @@ const WRITE: &str = "INSERT INTO kept (key, value) VALUES (?1, ?2) \
 const WRITE_CHUNK: &str = "INSERT OR REPLACE INTO past SELECT id, ?2, ?3 FROM kept WHERE key = ?1";
 /// How long another process may have the file: one that is just ending.
 const BUSY_WAIT: Duration = Duration::from_millis(500);
-/// Settings of a connection. The lock makes sure that only one daemon writes; commits are not synced by `SQLite`.
-const SETTINGS: &str = "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; \
+/// Settings of a connection. The size of a page counts in a new file only: a change writes whole pages, and a board's value with a
+/// client fits into this one. The lock makes sure that only one daemon writes; commits are not synced by `SQLite`.
+const SETTINGS: &str = "PRAGMA page_size = 2048; PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; \
     PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -256; PRAGMA trusted_schema = OFF;";
 /// Syncs that it takes to move the latest commits into the database: of the log before, of the database after, and of the log's
 /// new header.
@@ -194,9 +195,10 @@ impl Database {
                     .or_default()
                     .change(change.clone());
             }
-            self.kept.retain(|_, kept| kept.value.is_some());
-        }
-        if written.is_err() {
+            if changes.values().any(|change| change.value.is_none()) {
+                self.kept.retain(|_, kept| kept.value.is_some());
+            }
+        } else {
             self.close();
         }
         written
@@ -205,30 +207,15 @@ impl Database {
     fn commit(&mut self, changes: &BTreeMap<String, Kept>) -> Result<(), StateError> {
         self.connection()?;
         let before = Some(&self.kept).filter(|_| self.replaces);
-        let Some(connection) = &mut self.connection else {
+        let Some(connection) = &self.connection else {
             return Ok(());
         };
-        let transaction = connection.transaction()?;
-        for (key, change) in before.into_iter().flatten().chain(changes) {
-            let Some(value) = &change.value else {
-                for table in [
-                    "past WHERE owner = (SELECT id FROM kept WHERE key = ?1)",
-                    "kept WHERE key = ?1",
-                ] {
-                    transaction.execute(&format!("DELETE FROM {table}"), [key])?;
-                }
-                continue;
-            };
-            transaction
-                .prepare_cached(WRITE)?
-                .execute(params![key, value])?;
-            for (chunk, words) in &change.past {
-                transaction
-                    .prepare_cached(WRITE_CHUNK)?
-                    .execute(params![key, chunk, words])?;
-            }
+        let committed = commit(connection, before.into_iter().flatten().chain(changes));
+        if committed.is_err() && !connection.is_autocommit() {
+            // If this fails too, so does the next commit, which closes the file.
+            let _ = connection.execute_batch("ROLLBACK");
         }
-        transaction.commit()?;
+        committed?;
         self.replaces = false;
         Ok(())
     }
@@ -463,6 +450,36 @@ impl Database {
         }
         Ok(())
     }
+}
+
+/// Commits these changes. Each statement was prepared at the first commit.
+fn commit<'a>(
+    connection: &Connection,
+    changes: impl Iterator<Item = (&'a String, &'a Kept)>,
+) -> rusqlite::Result<()> {
+    let run = |sql: &str| connection.prepare_cached(sql)?.execute([]);
+    run("BEGIN")?;
+    for (key, change) in changes {
+        let Some(value) = &change.value else {
+            for table in [
+                "past WHERE owner = (SELECT id FROM kept WHERE key = ?1)",
+                "kept WHERE key = ?1",
+            ] {
+                connection.execute(&format!("DELETE FROM {table}"), [key])?;
+            }
+            continue;
+        };
+        connection
+            .prepare_cached(WRITE)?
+            .execute(params![key, value])?;
+        for (chunk, words) in &change.past {
+            connection
+                .prepare_cached(WRITE_CHUNK)?
+                .execute(params![key, chunk, words])?;
+        }
+    }
+    run("COMMIT")?;
+    Ok(())
 }
 
 /// Every value, by its key.

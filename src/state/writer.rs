@@ -16,7 +16,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tokio::{sync::oneshot, time::timeout};
+use tokio::{sync::oneshot, task::yield_now, time::timeout};
 use tracing::{info, warn};
 
 use super::{
@@ -202,8 +202,13 @@ impl Writer {
         // Unlocks it for the thread that is woken.
         drop(waiting);
         if written {
-            // Full: a sync that has not begun yet is for this write too.
-            let _ = self.syncs.try_send(());
+            // Not before others are told, which waking a thread would hold up.
+            let syncs = self.syncs.clone();
+            tokio::spawn(async move {
+                yield_now().await;
+                // Full: a sync that has not begun yet is for this write too.
+                let _ = syncs.try_send(());
+            });
         }
         if untidy || !written {
             self.shared.wake.notify_one();

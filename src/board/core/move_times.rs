@@ -177,20 +177,20 @@ impl MoveTimes {
 
     /// Who made each move of this game.
     pub fn by(&self, game: &Game) -> Arc<[Option<By>]> {
-        let mut by: Vec<_> = self.known(game).iter().map(|ply| ply.made.by).collect();
-        by.resize(game.len(), None);
-        by.into()
+        self.of_each(game, |made| made.by)
     }
 
     /// How long each move of this game took.
     pub fn took(&self, game: &Game) -> Arc<[Option<Duration>]> {
-        let mut took: Vec<_> = self.known(game).iter().map(|ply| ply.made.took).collect();
-        took.resize(game.len(), None);
-        took.into()
+        self.of_each(game, |made| made.took)
     }
 
-    /// What is known of this game's moves.
-    fn known(&self, game: &Game) -> &[Ply] {
-        &self.plies[..self.common(game)]
+    /// What is known of each of this game's moves.
+    fn of_each<T>(&self, game: &Game, of: impl Fn(&Made) -> Option<T>) -> Arc<[Option<T>]> {
+        let known = &self.plies[..self.common(game)];
+        let plies = 0..game.len();
+        plies
+            .map(|ply| known.get(ply).and_then(|ply| of(&ply.made)))
+            .collect()
     }
 }

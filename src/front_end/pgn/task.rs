@@ -3,7 +3,10 @@
 use std::{io, time::Duration};
 
 use jiff::tz::TimeZone;
-use tokio::time::{Instant, timeout_at};
+use tokio::{
+    task::yield_now,
+    time::{Instant, timeout_at},
+};
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
@@ -97,7 +100,11 @@ impl Task {
             };
             tokio::select! {
                 () = stop.cancelled() => break,
-                (_, state) = feed.next() => seen(&mut self.archive, &self.bus, &state),
+                (_, state) = feed.next() => {
+                    // A program that awaits the move is answered first.
+                    yield_now().await;
+                    seen(&mut self.archive, &self.bus, &state);
+                }
                 result = written => {
                     writing = None;
                     written_so(&mut self.archive, &self.board, &self.folder, result);
