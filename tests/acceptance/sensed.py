@@ -876,10 +876,7 @@ def games_for(options: argparse.Namespace, kind: str) -> list[tuple[str, int, li
     games = [(f"game {number}", number, lines[number - 1], chess.Board()) for number in numbers]
     if options.games is None or options.first == 1:
         studies = enumerate((STUDY, STUDY, STUDY_2, STUDY_2), 1)
-        # A board of squares wants a piece that the hand has put down for a pawn touched once more, if the program's own pawn
-        # promotes next: not tried.
-        fit = [(number, text) for number, text in studies if kind != PEGASUS or number % 2]
-        games += [(f"study {number}", number, text, chess.Board(STUDY_FEN)) for number, text in fit]
+        games += [(f"study {number}", number, text, chess.Board(STUDY_FEN)) for number, text in studies]
     return [
         (title, number, [chess.Move.from_uci(uci) for uci in text.split()], start) for title, number, text, start in games
     ]

@@ -151,6 +151,13 @@ impl Hypotheses {
         board.piece_at(square).filter(|_| squares.contains(square))
     }
 
+    /// The pawn that may become another piece on this square: that piece may be put there before the pawn is taken off.
+    pub fn promoted(&self, square: Square) -> Option<Piece> {
+        let mut promotions = self.list.iter().filter_map(|h| h.promotes);
+        let (_, piece) = promotions.find(|(to, _)| *to == square)?;
+        Some(piece.color.pawn())
+    }
+
     /// The pawn that this piece was until the last move.
     pub fn demoted(&self, piece: Piece) -> Option<Piece> {
         self.demoted

@@ -49,7 +49,7 @@ mod sensing;
 
 use std::{collections::VecDeque, time::Instant};
 
-use shakmaty::{Bitboard, Board, Move, Role, Square};
+use shakmaty::{Bitboard, Board, Move, Position, Role, Square};
 
 pub(crate) use self::{evidence::BOUNCE, hypothesis::CENTRE};
 use self::{
@@ -142,6 +142,8 @@ pub struct Recogniser {
     resuming: Option<u8>,
     /// Something was recognised that is not in the game yet.
     behind: bool,
+    /// Where the player has promoted a pawn: which piece it became is not sensed, and the game will say it.
+    unnamed: Bitboard,
     /// The placement is known to differ: nothing is recognised.
     paused: bool,
     /// A move or a take-back counts only if it changes one of these squares.
@@ -172,6 +174,7 @@ impl Recogniser {
             suspecting: None,
             resuming: None,
             behind: true,
+            unnamed: Bitboard::EMPTY,
             paused: false,
             counting: Bitboard::FULL,
             out: VecDeque::with_capacity(WAITING),
@@ -254,8 +257,26 @@ impl Recogniser {
     pub fn follow(&mut self, now: Instant, game: &Game, may_replace: bool) {
         self.game = game.clone();
         self.may_replace = may_replace;
+        self.name_promoted();
         self.catch_up();
         self.weigh(now, Touched::Anything);
+    }
+
+    /// A pawn has become what the game says.
+    fn name_promoted(&mut self) {
+        for square in self.unnamed {
+            let pieces =
+                [&self.standing, self.game.position().board()].map(|board| board.piece_at(square));
+            if let [Some(assumed), Some(piece)] = pieces
+                && assumed.color == piece.color
+            {
+                self.unnamed.discard(square);
+                self.standing.set_piece_at(square, piece);
+                for placement in self.placements.iter_mut() {
+                    placement.rename(square, assumed, piece);
+                }
+            }
+        }
     }
 
     fn catch_up(&mut self) {
@@ -533,8 +554,10 @@ impl Recogniser {
         self.behind = true;
         let raw = self.hypotheses.after(index);
         let mut standing = raw.clone();
+        self.unnamed &= !h.touches();
         if let Some((to, piece)) = h.promotes {
             standing.set_piece_at(to, piece);
+            self.unnamed.set(to, h.meaning != Meaning::Executed);
         }
         let told = |placement: &Placement| {
             let mut placement = placement.clone();

@@ -69,6 +69,16 @@ impl Placement {
         self.strangers.is_empty() && self.unseen == 0
     }
 
+    /// The piece that was `assumed` on this square, or lifted from there, is another one.
+    pub fn rename(&mut self, square: Square, assumed: Piece, piece: Piece) {
+        if self.pieces.piece_at(square) == Some(assumed) {
+            self.pieces.set_piece_at(square, piece);
+        }
+        if self.lifted == Some(assumed) {
+            self.lifted = Some(piece);
+        }
+    }
+
     fn reads_as(&self, other: &Self) -> bool {
         self.pieces == other.pieces
             && self.strangers == other.strangers
@@ -355,6 +365,15 @@ fn land_on(
         // A piece that the board lacks is brought from beside it.
         if let Some(piece) = may.first.brought(square) {
             add(put(piece));
+        }
+        // A pawn's new piece is put down before the pawn is lifted.
+        let lists = [Some(may.first), ahead.map(|(_, list)| list)];
+        let promoted = lists
+            .into_iter()
+            .flatten()
+            .find_map(|list| list.promoted(square));
+        if let Some(pawn) = promoted.filter(|_| hand.is_empty()) {
+            add(put(pawn));
         }
         return;
     }

@@ -94,10 +94,6 @@ pub struct Pegasus {
     frame_ends: Option<Instant>,
     /// The squares as the board last showed them, with the changes since.
     squares: Option<Bitboard>,
-    /// How many were occupied before the board was asked for changes, until it has shown them since.
-    untold: Option<usize>,
-    /// A piece was put down that was lifted before that: the squares must be shown first.
-    misses: bool,
     /// When the last change came.
     changed_at: Option<Instant>,
     number: Option<String>,
@@ -133,8 +129,6 @@ impl Pegasus {
             frames: Frames::new(MAX_FRAME, cut),
             frame_ends: None,
             squares: None,
-            untold: None,
-            misses: false,
             changed_at: None,
             number: None,
             refuses_key: false,
@@ -175,9 +169,10 @@ impl Pegasus {
             self.unlock();
         }
         self.ask(Ask::Number, Purpose::Greeting);
-        self.ask(Ask::Squares, Purpose::Greeting);
-        self.ask(Ask::Battery, Purpose::Greeting);
-        self.ask(Ask::Changes, Purpose::Greeted);
+        // In this order no change is lost: one that comes before the squares is in them.
+        self.ask(Ask::Changes, Purpose::Greeting);
+        self.ask(Ask::Squares, Purpose::Greeted);
+        self.ask(Ask::Battery, Purpose::Plain);
     }
 
     fn heard(&mut self, now: Instant) {
@@ -199,8 +194,6 @@ impl Pegasus {
                     self.ask(Ask::Changes, Purpose::Plain);
                     self.dark = true;
                 }
-                self.untold = self.look_at.is_none().then(|| squares.count());
-                self.misses = false;
                 if self.dark {
                     self.write_lights();
                 }
@@ -216,12 +209,7 @@ impl Pegasus {
                 self.look_at = self.look_at.map(|_| (now + REST).min(latest.max(now)));
                 if let Some(mut squares) = self.squares {
                     squares.set(square, full);
-                    self.misses |= self.untold.is_some_and(|count| squares.count() > count);
-                    if self.misses {
-                        self.squares = Some(squares);
-                    } else {
-                        self.show(squares);
-                    }
+                    self.show(squares);
                 }
                 // Where the hand goes on at once, the lamps would be lit for a move that is made.
                 self.dark |= self.lit.contains(square);

@@ -103,7 +103,11 @@ impl Touched {
                 }
             }
             self.open = self.open.without(changed);
-            self.loose.retain(|lifted| !changed.contains(lifted.from));
+            let certain = &self.certain;
+            // A piece that was put somewhere on its way is where the move has brought it.
+            let lacks = |piece| board.by_piece(piece).count() > certain.by_piece(piece).count();
+            self.loose
+                .retain(|lifted| !changed.contains(lifted.from) && lifted.piece.is_none_or(lacks));
             if self.loose.len() < self.open.count() {
                 // A loose piece was identified wrongly.
                 self.loose.clear();
