@@ -10,6 +10,7 @@ mod boards;
 mod change;
 mod engines;
 mod files;
+mod line;
 mod plays;
 mod sightings;
 mod trial;
@@ -146,7 +147,7 @@ impl Desk {
             Wish::Add { id, name, kind } => match self.sighting(&id, kind.as_deref()).await? {
                 (sighting, Some(make)) => self.add(daemon, &sighting, make, name, None).await,
                 (sighting, None) => {
-                    let port = asking::port(&sighting)?;
+                    let port = line::port(&sighting)?;
                     return Ok(Grant::Ask(Question::Which(sighting, port, name)));
                 }
             },
@@ -184,7 +185,7 @@ impl Desk {
                 let baud = Some(baud).filter(|baud| make.usual_baud() != Some(*baud));
                 self.add(daemon, &sighting, make, name, baud).await
             }
-            Finding::Silent => Err(asking::unanswered(&sighting)),
+            Finding::Silent => Err(line::unanswered(&sighting)),
             Finding::Barred(error) => Err(Refused::NotNow(error.to_string())),
         };
         let _ = answer.send(granted);

@@ -6,8 +6,8 @@ use shakmaty::{Bitboard, Square};
 use tokio::time::timeout;
 
 use super::{
-    asking::{is_free, port, unanswered, which},
     files,
+    line::{is_free, port, unanswered, which},
 };
 use crate::{
     board::settings::BoardConfig,

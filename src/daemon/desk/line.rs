@@ -1,0 +1,64 @@
+//! A serial line with a board that is not added: it is asked what it is, unless another program has it.
+
+use std::path::{Path, PathBuf};
+
+use crate::{
+    bus::desk::Refused,
+    discovery::{
+        Sighting, Way,
+        probe::{self, Finding},
+    },
+    system::{apart, holders::Holders},
+    text::escape::escaped,
+    transport::{OpenError, serial::SerialPort},
+};
+
+/// What is connected to a port, unless another program has it; and the port, which may not be closed yet.
+pub(super) async fn which(port: &Path) -> (Finding, SerialPort) {
+    let line = SerialPort::new(port.display().to_string(), 0);
+    if let Err(error) = is_free(port).await {
+        return (Finding::Barred(error), line);
+    }
+    let open = |baud| {
+        let mut line = line.clone();
+        line.baud = baud;
+        async move { line.open().await }
+    };
+    (probe::ask(open).await, line)
+}
+
+/// Whether no other program has this port open. To open it too could disturb the two.
+pub(super) async fn is_free(port: &Path) -> Result<(), OpenError> {
+    let path = port.to_owned();
+    let holder = apart::run("holders", move || Holders::now().of_file(&path)).await;
+    match holder {
+        Ok(None) => Ok(()),
+        Ok(holder) => Err(OpenError::Busy {
+            port: port.display().to_string(),
+            holder,
+        }),
+        Err(source) => Err(OpenError::Other {
+            port: port.display().to_string(),
+            source,
+        }),
+    }
+}
+
+/// Why nothing is known of a board that was asked.
+pub(super) fn unanswered(sighting: &Sighting) -> Refused {
+    Refused::NotNow(format!(
+        "nothing answered at {}: is the board switched on? If you know what it is, say its kind",
+        escaped(&sighting.name)
+    ))
+}
+
+/// What asks a board of this sighting what it is.
+///
+/// # Errors
+/// It is not at a serial port.
+pub(super) fn port(sighting: &Sighting) -> Result<PathBuf, Refused> {
+    match &sighting.way {
+        Way::Serial(port) => Ok(port.clone()),
+        _ => Err(Refused::Bad("say which kind it is".to_owned())),
+    }
+}
