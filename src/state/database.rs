@@ -57,9 +57,8 @@ const WRITE: &str = "INSERT INTO kept (key, value) VALUES (?1, ?2) \
 const WRITE_CHUNK: &str = "INSERT OR REPLACE INTO past SELECT id, ?2, ?3 FROM kept WHERE key = ?1";
 /// How long another process may have the file: one that is just ending.
 const BUSY_WAIT: Duration = Duration::from_millis(500);
-/// Settings of a connection. The size of a page counts in a new file only: a change writes whole pages, and a board's value with a
-/// client fits into this one. The lock makes sure that only one daemon writes; commits are not synced by `SQLite`.
-const SETTINGS: &str = "PRAGMA page_size = 2048; PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; \
+/// Settings of a connection. The lock makes sure that only one daemon writes; commits are not synced by `SQLite`.
+const SETTINGS: &str = "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; \
     PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -256; PRAGMA trusted_schema = OFF;";
 /// Syncs that it takes to move the latest commits into the database: of the log before, of the database after, and of the log's
 /// new header.

@@ -75,8 +75,7 @@ pub const SYNCS: Allowance = Allowance {
     at_once: 30,
     per_second: 1,
 };
-/// A page of the database, at most: files that an earlier version has begun have such. A change writes all pages of its value, at
-/// least one.
+/// A page of the database. A change writes all pages of its value, at least one.
 const PAGE: u64 = 4096;
 
 /// What a value belongs to.

@@ -94,7 +94,7 @@ async fn a_damaged_log_is_copied_and_one_cut_off_by_a_kill_is_not() {
     let whole = fs::read(folder.path().join(LOG)).unwrap();
     // A page of the first commit; the header; a page that was never committed, as if the process had been killed there.
     let mut uncommitted = whole.clone();
-    let page = 2048 + 24;
+    let page = 4096 + 24;
     let frames = (0..).take_while(|n| whole[32 + n * page + 8..][..8] == whole[16..24]);
     let end = 32 + frames.count() * page;
     uncommitted.copy_within(32..32 + page, end);
