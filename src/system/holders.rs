@@ -41,13 +41,14 @@ impl Holders {
         });
         let opened = others.flat_map(|(process, path)| {
             let files = fs::read_dir(path.join("fd")).into_iter().flatten();
-            let targets = files.filter_map(|file| fs::read_link(file.ok()?.path()).ok());
-            let mut targets: Vec<PathBuf> = targets.take(MAX_OPEN).collect();
-            // Who makes pseudo-terminals is what is connected to them, not another program that uses one.
-            if targets.iter().any(|target| target.ends_with("ptmx")) {
-                targets.retain(|target| !target.starts_with("/dev/pts"));
-            }
-            targets.into_iter().zip(iter::repeat((process, path)))
+            let files = files.filter_map(|file| Some(file.ok()?.path()));
+            let open = files.filter_map(|file| Some((fs::read_link(&file).ok()?, file)));
+            let open: Vec<_> = open.take(MAX_OPEN).collect();
+            // Whoever made a pseudo-terminal is what is connected to it, not another program that uses it.
+            let made: Vec<PathBuf> = open.iter().filter_map(made).collect();
+            let used = open.into_iter().map(|(target, _)| target);
+            let used: Vec<PathBuf> = used.filter(|target| !made.contains(target)).collect();
+            used.into_iter().zip(iter::repeat((process, path)))
         });
         let mut names = HashMap::new();
         let mut found = HashMap::new();
@@ -80,6 +81,18 @@ impl Holders {
         let mut sockets = lines.filter_map(|line| listening(line, port));
         sockets.find_map(|socket| self.0.get(Path::new(&socket)).cloned())
     }
+}
+
+/// The pseudo-terminal that this open file of a process, where it leads and itself, made: if it is one that makes them.
+fn made((target, file): &(PathBuf, PathBuf)) -> Option<PathBuf> {
+    if !target.ends_with("ptmx") {
+        return None;
+    }
+    let about = file.parent()?.with_file_name("fdinfo");
+    let about = fs::read_to_string(about.join(file.file_name()?)).ok()?;
+    let mut lines = about.lines();
+    let number = lines.find_map(|line| line.strip_prefix("tty-index:"))?;
+    Some(Path::new("/dev/pts").join(number.trim()))
 }
 
 /// The socket that a line of `/proc/self/net/tcp` shows, if it listens at this port.
