@@ -20,7 +20,10 @@ use boardbridge::front_end::uci::{
 };
 use proptest::prelude::*;
 
-use crate::support::program::{PATIENCE, Program, boardbridge};
+use crate::support::{
+    ports::unused_address,
+    program::{PATIENCE, Program, boardbridge},
+};
 
 const GREETING: &str =
     "id name a daemon\noption name Board type combo default citrine var citrine var ucb\nuciok\n";
@@ -356,9 +359,9 @@ fn terminate(mut daemon: Program) {
 fn a_game_goes_on_through_stops_and_kills_of_the_daemon() {
     let folder = tempfile::tempdir().unwrap();
     let mut board = citrine(folder.path());
-    let mut first = daemon(folder.path(), "127.0.0.1:0");
-    let line = first.log.last().unwrap().clone();
-    let address = line.split_whitespace().last().unwrap().to_owned();
+    // While the daemon is away, nobody else is given its port.
+    let address = unused_address().to_string();
+    let mut first = daemon(folder.path(), &address);
     let mut command = boardbridge();
     command.args(["uci", "--connect", &address]);
     let mut gui = Program::start(&mut command, false);
