@@ -22,6 +22,7 @@ pub(crate) fn written(at: SystemTime) -> SystemTime {
 }
 
 /// A time to the nanosecond, in RFC 3339.
+#[cfg(target_os = "linux")]
 pub(crate) fn exact(at: SystemTime) -> String {
     humantime::format_rfc3339_nanos(written(at)).to_string()
 }
