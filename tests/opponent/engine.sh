@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A UCI engine for tests. In the folder that is its argument it plays, after N plies, the move in the file `N`; a file
-# `once-N` says what it does there the first time: `crash`, `hang`, or another answer. Everything it is told is in the file
-# `heard`.
+# `once-N` says what it does there the first time: `crash`, `hang`, or another answer. It says who it is once there is no file
+# `held`. Everything it is told is in the file `heard`.
 cd "$1" || exit
 # A simulated board's pseudo-terminal that this process has inherited would never be unplugged. (255 is this file.)
 for fd in /proc/self/fd/*; do
@@ -13,6 +13,7 @@ while read -r line; do
     echo "$line" >>heard
     case "$line" in
     uci)
+        while [ -e held ]; do sleep 0.01; done
         echo 'A banner, which is not part of the protocol'
         echo 'id name Scripted 1.0'
         echo 'option name Skill Level type spin default 20 min 0 max 20'

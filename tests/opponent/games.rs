@@ -190,6 +190,26 @@ async fn a_game_is_played_against_an_engine_and_its_end_is_told() {
 }
 
 #[tokio::test]
+async fn an_engine_that_says_its_name_after_the_first_move_has_it_in_the_kept_game() {
+    let game = moves(&mate());
+    let folder = House::folder();
+    let (held, kept) = (folder.path().join("held"), folder.path().join("games"));
+    fs::write(&held, "").unwrap();
+    let opponent = scripted(folder.path(), &game);
+    let mut table = Table::new(Kind::NovagCitrine, folder, &opponent, &kept_in(&kept)).await;
+    table.turn(0).await;
+    table.hand.does(&game[0]).await;
+    let moved = |state: &Snapshot| state.game.len() == 1;
+    table.house.until("citrine", moved).await;
+    fs::remove_file(&held).unwrap();
+    table.plays(&game, 1, Color::White).await;
+    let won = GameEnd::won(Reason::Checkmate, Color::White);
+    table.ends(won).await;
+    table.house.daemon.stop().await;
+    assert_eq!(games_in(&kept)[0].tag("Black"), "Scripted 1.0");
+}
+
+#[tokio::test]
 async fn a_game_is_played_against_an_engine_on_a_board_of_pieces() {
     let game = mate();
     let folder = House::folder();

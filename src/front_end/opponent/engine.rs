@@ -51,7 +51,8 @@ pub enum Action {
 #[derive(Debug)]
 pub struct Engine {
     settings: Arc<EngineSettings>,
-    name: Arc<str>,
+    file: Arc<str>,
+    stated: Option<Arc<str>>,
     conversation: Option<Conversation>,
     start_at: Option<Instant>,
     /// Failures in a row.
@@ -73,9 +74,10 @@ impl Engine {
     /// An engine that is started at once.
     pub fn new(now: Instant, settings: EngineSettings) -> Self {
         let file = settings.program.path.file_name();
-        let name = file.map_or_else(|| "engine".into(), |name| name.to_string_lossy());
+        let file = file.map_or_else(|| "engine".into(), |name| name.to_string_lossy());
         Self {
-            name: name.into(),
+            file: file.into(),
+            stated: None,
             settings: Arc::new(settings),
             conversation: None,
             start_at: Some(now),
@@ -98,7 +100,12 @@ impl Engine {
 
     /// Its name as it states it; until then that of its file.
     pub fn name(&self) -> &Arc<str> {
-        &self.name
+        self.stated().unwrap_or(&self.file)
+    }
+
+    /// Its name as it states it, once it has.
+    pub fn stated(&self) -> Option<&Arc<str>> {
+        self.stated.as_ref()
     }
 
     /// Why it does not play, if it has failed and not answered since.
@@ -202,7 +209,7 @@ impl Engine {
             .and_then(Conversation::poll_heard)
         {
             match heard {
-                Heard::Name(name) => self.name = name,
+                Heard::Name(name) => self.stated = Some(name),
                 Heard::Option(error) => self.notices.push_back(Notice::Option(error)),
                 Heard::Moved(m) => {
                     self.failures = 0;

@@ -266,7 +266,8 @@ impl Server {
         let side = |color: Color| {
             let name = match self.session.hand() {
                 Some(plays) if plays == color => hand.as_deref(),
-                Some(_) => engine.map(|engine| &**engine.name()),
+                // Until it states its name: a game that is kept has the first that it is given.
+                Some(_) => engine.and_then(Engine::stated).map(|name| &**name),
                 // Both players are at the board: one name does not say which of them it is.
                 None => None,
             };
