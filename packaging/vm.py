@@ -5,7 +5,10 @@ purged.
 The machine is a Debian 12 (QEMU, software emulation), made by mmdebstrap as root and kept in target/vm-systemd. The board is a simulated
 Citrine on this machine, at the other end of the guest's second serial port: like a real one, it stays on while the
 guest reboots. The chess program is on this machine too, and plays over TCP. At a second board, of the home-made kind, Stockfish is
-the opponent of a hand that moves at random; it runs in the guest, in the service. Usage: packaging/vm.py PACKAGE.deb
+the opponent of a hand that moves at random; it runs in the guest, in the service. Usage: packaging/vm.py PACKAGE.deb [PHONE…]
+
+The first game, of somebody who edits no file, is begun by a browser on this machine, which is a phone to the guest, if one is named:
+the command before `ADDRESS CODE BOARD`, e.g. `python3 tests/page/packaged.py`. Otherwise the guest asks the API for it.
 """
 
 from __future__ import annotations
@@ -134,8 +137,12 @@ first_game() {
   shows '^citrine  *up'
   boardbridge rename citrine first > /dev/ttyS0 || fail 'rename'
   shows '^first  *up'
-  ask POST boards/first/opponent '{"engine": "stockfish", "elo": 1500, "hand": "white", "go": "movetime 300"}' | grep -q ' 200 ' || fail 'Play'
-  shows 'White to move'
+  if PHONE; then
+    say "CODE $(boardbridge pair | sed -n 's/.*the code  //p' | tr -d ' ')"
+  else
+    ask POST boards/first/opponent '{"engine": "stockfish", "elo": 1500, "hand": "white", "go": "movetime 300"}' | grep -q ' 200 ' || fail 'Play'
+  fi
+  shows 'with  *the engine.*waiting for a move'
   echo e2e4 >&7
   shows 'last move 1.*White to move'
   say "from the plug to the engine's first move: $(($(date +%s) - begun)) s"
@@ -265,7 +272,7 @@ def fresh_root() -> Path:
     return archive
 
 
-def image(package: Path, game: list[str], work: Path) -> tuple[Path, Path, Path]:
+def image(package: Path, game: list[str], phone: list[str], work: Path) -> tuple[Path, Path, Path]:
     """The disk, the kernel and its first file system."""
     root = work / "root"
     root.mkdir()
@@ -273,7 +280,8 @@ def image(package: Path, game: list[str], work: Path) -> tuple[Path, Path, Path]
     (root / "vm").mkdir()
     shutil.copy(package, root / "vm/boardbridge.deb")
     script = root / "vm/run"
-    script.write_text(GUEST.replace("GAME", "startpos moves " + " ".join(game[: BEFORE - 1])))
+    guest = GUEST.replace("GAME", "startpos moves " + " ".join(game[: BEFORE - 1]))
+    script.write_text(guest.replace("PHONE", "true" if phone else "false"))
     script.chmod(0o755)
     (root / "etc/systemd/system/vm.service").write_text(UNIT)
     wants = root / "etc/systemd/system/multi-user.target.wants"
@@ -298,7 +306,8 @@ def image(package: Path, game: list[str], work: Path) -> tuple[Path, Path, Path]
 class Machine:
     """The running QEMU, and what it says on its console."""
 
-    def __init__(self, parts: tuple[Path, Path, Path], boards: list[str], port: int) -> None:
+    def __init__(self, parts: tuple[Path, Path, Path], boards: list[str], ports: dict[int, int]) -> None:
+        """`ports`: of the guest, and which of this machine's leads there."""
         disk, kernel, initrd = parts
         self.began = time.monotonic()
         self.words: list[str] = []
@@ -312,8 +321,8 @@ class Machine:
         command += ["-device", "isa-serial,chardev=fish,index=2,iobase=0x3e8,irq=5"]
         command += ["-append", "root=/dev/vda rw console=ttyS0 quiet loglevel=3 mitigations=off nokaslr systemd.show_status=0"]
         command += ["-drive", f"file={disk},if=virtio,format=raw,cache=unsafe"]
-        forward = f"hostfwd=tcp:127.0.0.1:{port}-10.0.2.15:9670"
-        command += ["-netdev", f"user,id=net,restrict=on,{forward}", "-device", "virtio-net-pci,netdev=net,romfile="]
+        forward = "".join(f",hostfwd=tcp:127.0.0.1:{here}-10.0.2.15:{there}" for there, here in ports.items())
+        command += ["-netdev", f"user,id=net,restrict=on{forward}", "-device", "virtio-net-pci,netdev=net,romfile="]
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, bufsize=0
         )
@@ -338,14 +347,15 @@ class Machine:
                         self.words.append(word[1])
                         self.changed.notify_all()
 
-    def hear(self, wanted: str) -> None:
-        """The guest's next word, which must be this."""
+    def hear(self, wanted: str) -> str:
+        """The guest's next word, which must begin so; returns the rest."""
         with self.changed:
             if not self.changed.wait_for(lambda: self.words, PATIENCE - self.age):
                 raise Failed(f"the guest did not say {wanted} within the {PATIENCE} s it had")
             word = self.words.pop(0)
         if not word.startswith(wanted):
             raise Failed(f"the guest said: {word}")
+        return word.removeprefix(wanted).strip()
 
     def ends(self) -> None:
         """It is switched off."""
@@ -354,6 +364,13 @@ class Machine:
     def answer(self) -> None:
         assert self.process.stdin is not None
         self.process.stdin.write(b"\n")
+
+
+def free_port() -> int:
+    """A port of this machine."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 def play(port: int, start: int, plies: int, program: str) -> None:
@@ -377,12 +394,11 @@ def simulated(program: str, kind: str, link: Path, hand: list[str]) -> subproces
 
 
 def main() -> int:
-    package = Path(sys.argv[1]).resolve()
+    package, phone = Path(sys.argv[1]).resolve(), sys.argv[2:]
     games = REPOSITORY / "tests/games/lichess.uci"
     game = games.read_text().splitlines()[0].split()
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port, web = free_port(), free_port()
+    ports = {9670: port, 9660: web}
     boards: list[subprocess.Popen[bytes]] = []
     machine = None
     with tempfile.TemporaryDirectory(dir=REPOSITORY / "target") as folder:
@@ -390,7 +406,7 @@ def main() -> int:
         try:
             subprocess.run(["dpkg-deb", "-x", package, work / "host"], check=True)
             program = str(work / "host/usr/bin/boardbridge")
-            parts = image(package, game, work)
+            parts = image(package, game, phone, work)
             links = [work / "citrine", work / "fish"]
             hand = ["--game", str(games), "--plays", "white", "--hand-delay", "500ms"]
             boards.append(simulated(program, "novag-citrine", links[0], hand))
@@ -398,7 +414,10 @@ def main() -> int:
             boards.append(simulated(program, "swpp-board", links[1], hand))
             places = [os.path.realpath(link) for link in links]
             (CACHE / "console.log").unlink(missing_ok=True)
-            machine = Machine(parts, places, port)
+            machine = Machine(parts, places, ports)
+            if phone:
+                code = machine.hear("CODE")
+                subprocess.run([*phone, f"http://127.0.0.1:{web}/", code, "first"], check=True)
             machine.hear("from the plug")
             machine.hear("PLAY")
             play(port, 0, BEFORE, program)
@@ -406,7 +425,7 @@ def main() -> int:
             machine.hear("REBOOT")
             machine.ends()
             spent = machine.age
-            machine = Machine(parts, places, port)
+            machine = Machine(parts, places, ports)
             machine.hear("PLAY")
             play(port, BEFORE, AFTER, program)
             machine.answer()
