@@ -281,11 +281,11 @@ async fn a_port_in_use_is_told_with_the_program_that_has_it() {
     let dev = tempfile::tempdir().unwrap();
     let port = dev.path().join("ttyUSB0");
     let _citrine = Hand::new(Kind::NovagCitrine, port.clone(), true);
-    // Locked, as programs for serial ports do.
-    let mut other = Command::new("flock")
-        .arg("--no-fork")
+    // Locked, as programs for serial ports do, and with no file of this test's: whoever made the port is not its user.
+    let alone = "for n in $(ls /proc/self/fd); do [ $n -gt 2 ] && eval \"exec $n>&-\"; done; exec flock --no-fork $0 cat";
+    let mut other = Command::new("bash")
+        .args(["-c", alone])
         .arg(&port)
-        .args(["cat"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
