@@ -119,30 +119,19 @@ fn castles(pen: &mut Pen<'_>, board: &Board, king: Square, rook: Square) {
     let at = |file| Square::from_coords(file, king.rank());
     let (king_to, rook_to) = (at(side.king_to_file()), at(side.rook_to_file()));
     let [k, r] = [king, rook].map(|square| board.piece_at(square).unwrap());
-    match pen.rng.u8(..4) {
-        0 => {
-            pen.lift(king);
-            pen.put(king_to, k);
-            pen.lift(rook);
-            pen.put(rook_to, r);
+    let mut steps = [(king, king_to, k), (rook, rook_to, r)];
+    let order = pen.rng.u8(..4);
+    if order % 2 == 1 {
+        steps.reverse();
+    }
+    // One after the other, or both in the hands at once.
+    let at_once = if order < 2 { 1 } else { 2 };
+    for part in steps.chunks(at_once) {
+        for &(from, ..) in part {
+            pen.lift(from);
         }
-        1 => {
-            pen.lift(rook);
-            pen.put(rook_to, r);
-            pen.lift(king);
-            pen.put(king_to, k);
-        }
-        2 => {
-            pen.lift(king);
-            pen.lift(rook);
-            pen.put(king_to, k);
-            pen.put(rook_to, r);
-        }
-        _ => {
-            pen.lift(rook);
-            pen.lift(king);
-            pen.put(rook_to, r);
-            pen.put(king_to, k);
+        for &(_, to, piece) in part {
+            pen.put(to, piece);
         }
     }
 }
