@@ -375,7 +375,8 @@ fn a_game_goes_on_through_stops_and_kills_of_the_daemon() {
     gui.prints("bestmove e2e4");
     gui.says("position startpos moves e2e4 e7e5\ngo");
     board.prints("executed e7e5");
-    first.child.kill().unwrap();
+    // Killed, and waited for: until then it has the port.
+    drop(first);
     gui.prints("info string BoardBridge at");
     // Made while nothing listens.
     board.says("g1f3");
