@@ -214,6 +214,8 @@ fn play(state: &str, moves: &[String]) -> (Vec<Duration>, u64) {
     gui.says("debug on\nucinewgame\nposition startpos\ngo\n");
     // The event, not the request to put the pieces up.
     gui.hears("debug ucb: new game\n");
+    // As programs are: they do not ask for every event in words.
+    gui.says("debug off\n");
     thread::sleep(PAUSE);
     let (mut stated, mut times) = ("position startpos moves".to_owned(), Vec::new());
     let before = written();

@@ -441,7 +441,30 @@ impl Actor {
         }
         let news = state.is_some() || !events.is_empty();
         let by_hand = events.iter().any(is_by_hand);
-        if news || self.core.has_other_knowledge(&self.memory) {
+        let changed = news || self.core.has_other_knowledge(&self.memory);
+        if self.keeping.is_some() {
+            self.keep_change(changed, by_hand).await;
+        }
+        if news {
+            self.publisher.publish(events.clone(), state);
+        }
+        if by_hand {
+            // The client that it answers says so before anything else is done.
+            yield_now().await;
+        }
+        if changed && self.keeping.is_none() {
+            // For a core that begins in place of this one, if it fails later.
+            self.memory = self.core.memory();
+        }
+        self.since.clear();
+        for event in events.iter() {
+            log(event);
+        }
+    }
+
+    /// Keeps what has changed, before anybody is told.
+    async fn keep_change(&mut self, changed: bool, by_hand: bool) {
+        if changed {
             let memory = self.core.memory();
             let urgency = memory.urgency(&self.memory);
             self.memory = memory;
@@ -453,17 +476,6 @@ impl Actor {
             self.keep(urgency).await;
         } else if self.keeping.as_ref().is_some_and(Keeping::is_due) {
             self.keep(Urgency::Soon).await;
-        }
-        if news {
-            self.publisher.publish(events.clone(), state);
-        }
-        if by_hand {
-            // The client that it answers says so before anything else is done.
-            yield_now().await;
-        }
-        self.since.clear();
-        for event in events.iter() {
-            log(event);
         }
     }
 

@@ -135,11 +135,12 @@ impl Core {
         let board = self.driver.profile();
         // Other boards report their game or their squares.
         let reports_moves = board.tells_moves_only() || !board.answers() && !board.senses();
+        if !self.is_free() || !reports_moves {
+            return false;
+        }
         let promotion = self.claims.promotion();
-        let fits_start = reported
-            .resolve(Game::standard().position(), promotion)
-            .is_some();
-        if !self.is_free() || !reports_moves || !fits_start {
+        let start = Game::standard();
+        if reported.resolve(start.position(), promotion).is_none() {
             return false;
         }
         let position = self.held.game().position();

@@ -52,6 +52,8 @@ struct Connection {
     board: Option<BoardHandle>,
     feed: Option<Feed>,
     output: Vec<u8>,
+    /// It has to take some of the output by then.
+    write_deadline: Option<Instant>,
     /// Why it has to be closed, if it has.
     closing: Option<&'static str>,
     label: ClientName,
@@ -100,6 +102,7 @@ pub(super) async fn client(
         bus,
         changes,
         output: Vec::new(),
+        write_deadline: None,
         closing: None,
         label,
         turns: 0,
@@ -124,7 +127,6 @@ impl Connection {
     async fn run(&mut self, stop: CancellationToken) -> String {
         let mut lines = Lines::new(MAX_LINE);
         let mut buffer = vec![0; READ_CHUNK];
-        let mut write_deadline: Option<Instant> = None;
         let first_deadline = Instant::now() + FIRST_WAIT;
         let leave = self.slot.leave().clone();
         loop {
@@ -143,11 +145,9 @@ impl Connection {
                 return self.finish(why).await;
             }
             let reads = self.output.len() < MAX_OUTPUT;
-            write_deadline = if self.output.is_empty() {
-                None
-            } else {
-                write_deadline.or_else(|| Some(Instant::now() + WRITE_WAIT))
-            };
+            if !self.output.is_empty() {
+                (self.write_deadline).get_or_insert_with(|| Instant::now() + WRITE_WAIT);
+            }
             let session_deadline = self.session.deadline().map(Instant::from_std);
             let (mut reader, mut writer) = self.stream.split();
             tokio::select! {
@@ -169,14 +169,7 @@ impl Connection {
                 }
                 written = writer.write(&self.output), if !self.output.is_empty() => match written {
                     Ok(0) => return "it accepts no more data".to_owned(),
-                    Ok(count) => {
-                        self.output.drain(..count);
-                        if self.output.is_empty() {
-                            // Frees the memory of a long output.
-                            self.output = Vec::new();
-                        }
-                        write_deadline = None;
-                    }
+                    Ok(count) => self.written(count),
                     Err(error) => return format!("the connection broke: {error}"),
                 },
                 () = self.changes.next() => self.boards_changed(),
@@ -190,7 +183,7 @@ impl Connection {
                     return format!("it said nothing of UCI for {} s", FIRST_WAIT.as_secs());
                 }
                 () = sleep_until_some(session_deadline), if reads => self.session.timeout(now()),
-                () = sleep_until_some(write_deadline) => {
+                () = sleep_until_some(self.write_deadline) => {
                     return format!("it has not read anything for {} s", WRITE_WAIT.as_secs());
                 }
             }
@@ -293,7 +286,28 @@ impl Connection {
                 Action::Close => self.closing = Some("it quit"),
             }
         }
+        self.write_now();
         self.appear();
+    }
+
+    /// Writes what the connection takes at once: a program that awaits a move is told before anybody else is.
+    fn write_now(&mut self) {
+        if self.output.is_empty() {
+            return;
+        }
+        // What it does not take is written when it can, and an error is found then.
+        if let Ok(count) = self.stream.try_write(&self.output) {
+            self.written(count);
+        }
+    }
+
+    fn written(&mut self, count: usize) {
+        self.write_deadline = None;
+        self.output.drain(..count);
+        if self.output.is_empty() {
+            // Frees the memory of a long output.
+            self.output = Vec::new();
+        }
     }
 
     /// The board it has chosen, or begun a game on.
