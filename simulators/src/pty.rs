@@ -1,23 +1,42 @@
 //! A pseudo-terminal: a serial line without the wire.
 
 use std::{
+    fs::{File, OpenOptions},
     io,
+    os::unix::{ffi::OsStringExt, fs::OpenOptionsExt},
     path::{Path, PathBuf},
     pin::Pin,
     task::{Context, Poll},
 };
 
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
-use tokio_serial::{SerialPort, SerialStream};
+use rustix::{
+    fs::OFlags,
+    pty::{ptsname, unlockpt},
+    termios::{OptionalActions, tcgetattr, tcsetattr},
+};
+use tokio::{
+    io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf},
+    net::unix::pipe::{Receiver, Sender},
+};
 
-/// The board's end of a pseudo-terminal, with a name for the other end.
+/// The board's end of a pseudo-terminal, with a name for the other end. Programs that are started meanwhile do not inherit it: one
+/// that did would count as another user of the port.
 #[derive(Debug)]
 pub struct Pty {
-    board: SerialStream,
+    reader: Receiver,
+    writer: Sender,
     /// Held so that the board's end stays open while the computer's is not open.
-    _computer: SerialStream,
+    _computer: File,
     name: PathBuf,
     link: Option<PathBuf>,
+}
+
+/// Opens a terminal that does not become this process's own, and that no program inherits.
+fn terminal(path: &Path, flags: OFlags) -> io::Result<File> {
+    let flags = (flags | OFlags::NOCTTY).bits().cast_signed();
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).custom_flags(flags);
+    options.open(path)
 }
 
 impl Pty {
@@ -27,11 +46,14 @@ impl Pty {
     /// # Errors
     /// A pseudo-terminal cannot be opened, or `link` is not a symbolic link.
     pub fn open(link: Option<&Path>) -> io::Result<Self> {
-        let (board, computer) = SerialStream::pair()?;
-        let name = computer
-            .name()
-            .map(PathBuf::from)
-            .ok_or(io::ErrorKind::NotFound)?;
+        let board = terminal(Path::new("/dev/ptmx"), OFlags::NONBLOCK)?;
+        unlockpt(&board)?;
+        let name = ptsname(&board, Vec::new())?.into_bytes();
+        let name = PathBuf::from(std::ffi::OsString::from_vec(name));
+        let computer = terminal(&name, OFlags::empty())?;
+        let mut raw = tcgetattr(&computer)?;
+        raw.make_raw();
+        tcsetattr(&computer, OptionalActions::Now, &raw)?;
         if let Some(link) = link {
             if link.is_symlink() {
                 std::fs::remove_file(link)?;
@@ -39,7 +61,8 @@ impl Pty {
             std::os::unix::fs::symlink(&name, link)?;
         }
         Ok(Self {
-            board,
+            reader: Receiver::from_file_unchecked(board.try_clone()?)?,
+            writer: Sender::from_file_unchecked(board)?,
             _computer: computer,
             name,
             link: link.map(Path::to_owned),
@@ -56,7 +79,7 @@ impl Pty {
     /// # Errors
     /// The error of the system.
     pub async fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.board.read(buffer).await
+        self.reader.read(buffer).await
     }
 
     /// Writes as much as the line takes at once; a serial line without a reader loses the rest.
@@ -64,7 +87,7 @@ impl Pty {
     /// # Errors
     /// The error of the system.
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self.board.try_write(bytes) {
+        match self.writer.try_write(bytes) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),
             other => other,
         }
@@ -77,7 +100,7 @@ impl AsyncRead for Pty {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.board).poll_read(context, buffer)
+        Pin::new(&mut self.reader).poll_read(context, buffer)
     }
 }
 
@@ -87,15 +110,15 @@ impl AsyncWrite for Pty {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.board).poll_write(context, bytes)
+        Pin::new(&mut self.writer).poll_write(context, bytes)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.board).poll_flush(context)
+        Pin::new(&mut self.writer).poll_flush(context)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.board).poll_shutdown(context)
+        Pin::new(&mut self.writer).poll_shutdown(context)
     }
 }
 
@@ -107,5 +130,37 @@ impl Drop for Pty {
                 let _ = std::fs::remove_file(link);
             }
         }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn bytes_go_through_as_they_are_and_a_program_started_meanwhile_inherits_no_end() {
+        let mut pty = Pty::open(None).unwrap();
+        let listed = Command::new("ls")
+            .args(["-l", "/proc/self/fd"])
+            .output()
+            .unwrap();
+        let listed = String::from_utf8(listed.stdout).unwrap();
+        let name = pty.name().to_str().unwrap();
+        assert!(
+            !listed.contains("ptmx") && !listed.contains(&format!("{name}\n")),
+            "{listed}"
+        );
+        let mut computer = terminal(pty.name(), OFlags::NONBLOCK).unwrap();
+        io::Write::write_all(&mut computer, b"a\r\n\x03").unwrap();
+        let mut buffer = [0; 8];
+        let count = pty.read(&mut buffer).await.unwrap();
+        assert_eq!(&buffer[..count], b"a\r\n\x03");
+        assert_eq!(pty.write(b"b\n").unwrap(), 2);
+        let mut back = [0; 8];
+        let count = io::Read::read(&mut computer, &mut back).unwrap();
+        assert_eq!(&back[..count], b"b\n");
     }
 }
