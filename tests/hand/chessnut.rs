@@ -97,4 +97,7 @@ impl Wood for Chessnut {
     fn air(&mut self) -> &mut Air {
         &mut self.air
     }
+    fn off(&mut self, _: &Board) {
+        self.frame_at = None;
+    }
 }

@@ -116,4 +116,12 @@ impl Wood for Dgt {
     fn air(&mut self) -> &mut Air {
         &mut self.air
     }
+    fn off(&mut self, board: &Board) {
+        self.tells = false;
+        self.row_at = None;
+        self.seen = board.clone();
+    }
+    fn dies_silently(&self) -> bool {
+        true
+    }
 }

@@ -1,6 +1,6 @@
 //! Games on each kind of board, many of them.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, ops::Range, time::Duration};
 
 use boardbridge::chess::game::Game;
 use fastrand::Rng;
@@ -9,6 +9,7 @@ use shakmaty::{Board, Color, Position};
 use crate::{
     chessnut::Chessnut,
     dgt::Dgt,
+    fate::Fate,
     gesture::Habit,
     neo::Neo,
     pegasus::Pegasus,
@@ -40,16 +41,20 @@ const STUDIES: [(&str, &str); 4] = [
 const EVERY: usize = 214;
 /// How often.
 const SEEDS: usize = 1;
+/// How long the hand rests between two moves on a board of pieces, ms, and on one of squares.
+const BLITZ: Range<u64> = 300..1_500;
+const QUICK: Range<u64> = 200..2_000;
 
 fn given(name: &str) -> Option<usize> {
     std::env::var(name).ok().map(|n| n.parse().unwrap())
 }
 
-fn games() -> Vec<Game> {
+fn games(every: usize) -> Vec<Game> {
     let studies = STUDIES
         .into_iter()
         .map(|(fen, moves)| (Game::from_fen(fen).unwrap(), moves));
-    let whole = GAMES.lines().step_by(given("HAND_EVERY").unwrap_or(EVERY));
+    let every = given("HAND_EVERY").unwrap_or(every);
+    let whole = GAMES.lines().step_by(every);
     let all = studies.chain(whole.map(|moves| (Game::standard(), moves)));
     all.map(|(mut game, moves)| {
         game.play_uci(moves.split_whitespace()).unwrap();
@@ -58,27 +63,103 @@ fn games() -> Vec<Game> {
     .collect()
 }
 
-/// Plays all games; `pushes` captures of a hundred never leave their square empty.
-fn play_all(name: &str, wood: impl Fn(u64, &Board) -> Box<dyn Wood>, pushes: u8) -> Outcome {
+/// A kind of board.
+#[derive(Clone, Copy)]
+enum Kind {
+    Pegasus,
+    Neo,
+    Dgt,
+    Chessnut,
+}
+
+impl Kind {
+    const ALL: [Self; 4] = [Self::Pegasus, Self::Neo, Self::Dgt, Self::Chessnut];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Pegasus => "pegasus",
+            Self::Neo => "neo",
+            Self::Dgt => "dgt",
+            Self::Chessnut => "chessnut",
+        }
+    }
+
+    /// Switched on with these pieces.
+    fn wood(self, seed: u64, board: &Board) -> Box<dyn Wood> {
+        match self {
+            Self::Pegasus => Box::new(Pegasus::new(seed, board)),
+            Self::Neo => Box::new(Neo::new(seed)),
+            Self::Dgt => Box::new(Dgt::new(seed, board)),
+            Self::Chessnut => Box::new(Chessnut::new(seed)),
+        }
+    }
+
+    fn pause(self) -> Range<u64> {
+        match self {
+            Self::Pegasus | Self::Neo => QUICK,
+            Self::Dgt | Self::Chessnut => BLITZ,
+        }
+    }
+
+    fn tells_pieces(self) -> bool {
+        matches!(self, Self::Dgt | Self::Chessnut)
+    }
+
+    /// How long the hand waits once the board is there again: squares tell what was done meanwhile only by several pictures.
+    fn looks(self) -> Duration {
+        Duration::from_secs(if self.tells_pieces() { 0 } else { 5 })
+    }
+
+    /// How many captures of a hundred never leave their square empty.
+    fn pushes(self) -> u8 {
+        match self {
+            Self::Pegasus | Self::Neo => 0,
+            Self::Dgt | Self::Chessnut => 30,
+        }
+    }
+}
+
+/// Plays all games on this kind of board; `pushes` captures of a hundred never leave their square empty.
+fn play_all(kind: Kind, pushes: u8, fate: Fate) -> Outcome {
     let mut all = Outcome::default();
-    let games = games();
+    let games = games(if fate == Fate::default() {
+        EVERY
+    } else {
+        2 * EVERY
+    });
     let mut count = 0;
+    let name = kind.name();
     let only = given("HAND_ONLY");
-    for round in 0..given("HAND_SEEDS").unwrap_or(SEEDS) {
+    let first = given("HAND_FIRST").unwrap_or_default();
+    for round in first..first + given("HAND_SEEDS").unwrap_or(SEEDS) {
         for (index, game) in games.iter().enumerate() {
             let seed = u64::try_from(round * 1_000 + index).unwrap();
             if only.is_some_and(|only| u64::try_from(only).unwrap() != seed) {
                 continue;
             }
+            // A double step is put up by the hand before it is made (docs/playing.md).
+            if (fate.elsewhere || fate.turned) && game.start().legal_ep_square().is_some() {
+                continue;
+            }
             // The program has White, Black, or neither.
             let side = [Some(Color::White), Some(Color::Black), None][(index + round) % 3];
-            let wood = wood(seed, game.position_at(0).board());
+            let mut stands = game.position_at(0).board().clone();
+            if fate.elsewhere {
+                stands = fate.elsewhere(game);
+            }
+            if fate.turned {
+                stands.rotate_180();
+            }
+            let wood = kind.wood(seed, &stands);
             let habit = Habit {
+                pause: kind.pause(),
+                looks: kind.looks(),
+                tells_pieces: kind.tells_pieces(),
                 untidy: if Rng::with_seed(seed).bool() { 20 } else { 0 },
                 pushes,
                 rests: wood.rests(),
             };
-            let one = Table::new(wood, game.clone(), side, habit, seed).plays();
+            let one = Table::new(wood, game.clone(), side, habit, fate, seed).plays();
             count += 1;
             all.plies += one.plies;
             all.wrong += one.wrong;
@@ -92,7 +173,8 @@ fn play_all(name: &str, wood: impl Fn(u64, &Board) -> Box<dyn Wood>, pushes: u8)
                 )
                 .unwrap();
                 if let Ok(folder) = std::env::var("HAND_STORIES") {
-                    std::fs::write(format!("{folder}/{name}-{pushes}-{seed}"), one.story).unwrap();
+                    let file = format!("{folder}/{name}-{pushes}-{seed}");
+                    std::fs::write(file, format!("{fate:?}\n{}", one.story)).unwrap();
                 }
             }
         }
@@ -106,49 +188,117 @@ fn play_all(name: &str, wood: impl Fn(u64, &Board) -> Box<dyn Wood>, pushes: u8)
 }
 
 /// Nothing is wrong, missed or asked.
-fn is_right(all: &Outcome) {
+fn is_right(kind: Kind, fate: Fate) {
+    let all = play_all(kind, kind.pushes(), fate);
     assert_eq!((all.wrong, all.missed, all.asked), (0, 0, 0));
 }
 
 #[test]
 fn games_in_a_hurry_are_followed_on_a_pegasus() {
-    is_right(&play_all(
-        "pegasus",
-        |seed, board| Box::new(Pegasus::new(seed, board)),
-        0,
-    ));
+    is_right(Kind::Pegasus, Fate::default());
 }
 
 #[test]
 fn games_in_a_hurry_are_followed_on_a_neo() {
-    is_right(&play_all("neo", |seed, _| Box::new(Neo::new(seed)), 0));
+    is_right(Kind::Neo, Fate::default());
 }
 
 #[test]
 fn games_in_a_hurry_are_followed_on_a_dgt_board() {
-    is_right(&play_all(
-        "dgt",
-        |seed, board| Box::new(Dgt::new(seed, board)),
-        30,
-    ));
+    is_right(Kind::Dgt, Fate::default());
 }
 
 #[test]
 fn games_in_a_hurry_are_followed_on_a_chessnut_board() {
-    is_right(&play_all(
-        "chessnut",
-        |seed, _| Box::new(Chessnut::new(seed)),
-        30,
-    ));
+    is_right(Kind::Chessnut, Fate::default());
 }
 
 /// What cannot be told is asked, and once the hand has answered the game goes on.
 #[test]
 fn captures_that_a_pegasus_cannot_see_are_found_or_asked_about() {
-    let all = play_all(
-        "pegasus",
-        |seed, board| Box::new(Pegasus::new(seed, board)),
-        20,
-    );
+    let all = play_all(Kind::Pegasus, 20, Fate::default());
     assert_eq!((all.wrong, all.missed), (0, 0));
+}
+
+/// On each kind of board nothing is wrong or missed; what cannot be told may be asked.
+fn is_followed(kinds: &[Kind], fate: Fate) {
+    let bad: Vec<_> = (kinds.iter())
+        .map(|kind| (kind.name(), play_all(*kind, kind.pushes(), fate)))
+        .filter(|(_, all)| (all.wrong, all.missed) != (0, 0))
+        .map(|(name, _)| name)
+        .collect();
+    assert!(bad.is_empty(), "{bad:?}");
+}
+
+/// A Neo has its own place for White.
+#[test]
+fn a_board_that_lies_the_other_way_round_is_noticed() {
+    let turned = true;
+    let fate = Fate {
+        turned,
+        ..Fate::default()
+    };
+    is_followed(&[Kind::Pegasus, Kind::Dgt, Kind::Chessnut], fate);
+}
+
+#[test]
+fn pieces_that_stand_elsewhere_are_put_up_for_the_game() {
+    let elsewhere = true;
+    let fate = Fate {
+        elsewhere,
+        ..Fate::default()
+    };
+    is_followed(&Kind::ALL, fate);
+}
+
+#[test]
+fn moves_are_taken_back_and_others_made() {
+    let (takes_back, times) = (15, 3);
+    let fate = Fate {
+        takes_back,
+        times,
+        ..Fate::default()
+    };
+    is_followed(&Kind::ALL, fate);
+}
+
+#[test]
+fn a_new_game_put_up_while_the_program_is_to_move_is_begun() {
+    let anew = true;
+    let fate = Fate {
+        anew,
+        ..Fate::default()
+    };
+    is_followed(&Kind::ALL, fate);
+}
+
+#[test]
+fn kings_in_the_centre_end_the_game() {
+    let kings = true;
+    let fate = Fate {
+        kings,
+        ..Fate::default()
+    };
+    is_followed(&Kind::ALL, fate);
+}
+
+#[test]
+fn a_link_lost_in_the_middle_of_moves_costs_none() {
+    let cuts = 20;
+    let fate = Fate {
+        cuts,
+        ..Fate::default()
+    };
+    is_followed(&Kind::ALL, fate);
+}
+
+#[test]
+fn a_board_switched_off_and_on_behind_its_cable_goes_on() {
+    let (cuts, silent) = (20, true);
+    let fate = Fate {
+        cuts,
+        silent,
+        ..Fate::default()
+    };
+    is_followed(&[Kind::Dgt], fate);
 }

@@ -1,6 +1,6 @@
 //! What an untidy hand does to make a move.
 
-use std::time::Duration;
+use std::{ops::Range, time::Duration};
 
 use fastrand::Rng;
 use shakmaty::{
@@ -15,6 +15,14 @@ pub enum Touch {
 }
 
 impl Touch {
+    /// The same on a board that lies the other way round.
+    pub fn turned(self) -> Self {
+        match self {
+            Self::Lift(square) => Self::Lift(square.rotate_180()),
+            Self::Put(square, piece) => Self::Put(square.rotate_180(), piece),
+        }
+    }
+
     pub fn apply(self, board: &mut Board) {
         match self {
             Self::Lift(square) => board.discard_piece_at(square),
@@ -24,8 +32,14 @@ impl Touch {
 }
 
 /// How a hand plays.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Habit {
+    /// How long it rests between two moves, ms.
+    pub pause: Range<u64>,
+    /// How long it waits once the board is there again.
+    pub looks: Duration,
+    /// The board tells its pieces apart.
+    pub tells_pieces: bool,
     /// How many of a hundred moves have each untidiness.
     pub untidy: u8,
     /// How many of a hundred captures never leave their square empty.
@@ -43,7 +57,7 @@ struct Pen<'a> {
 }
 
 impl Pen<'_> {
-    fn after(&mut self, ms: std::ops::Range<u64>, touch: Touch) {
+    fn after(&mut self, ms: Range<u64>, touch: Touch) {
         let wait = Duration::from_millis(self.rng.u64(ms));
         self.deeds.push((wait, touch));
     }
@@ -63,7 +77,7 @@ impl Pen<'_> {
 }
 
 /// All that the hand does for this move.
-pub fn makes(position: &Chess, m: Move, habit: Habit, rng: &mut Rng) -> Deeds {
+pub fn makes(position: &Chess, m: Move, habit: &Habit, rng: &mut Rng) -> Deeds {
     let deeds = Vec::new();
     let mut pen = Pen { rng, deeds };
     let board = position.board();
@@ -165,7 +179,7 @@ fn goes(
     from: Square,
     to: Square,
     other: Option<(Square, Piece)>,
-    habit: Habit,
+    habit: &Habit,
 ) {
     let mover = board.piece_at(from).unwrap();
     let becomes = m.promotion().map_or(mover, |role| role.of(mover.color));
@@ -217,4 +231,94 @@ fn goes(
     } else {
         pen.put(to, becomes);
     }
+}
+
+/// All that the hand does to take this move back; the position is that before it.
+pub fn takes_back(before: &Chess, m: Move, rng: &mut Rng) -> Deeds {
+    let mut after = before.clone();
+    after.play_unchecked(m);
+    let mut pen = Pen {
+        rng,
+        deeds: Vec::new(),
+    };
+    let (from, to) = (after.board(), before.board());
+    let changed = |board: &Board| -> Vec<Square> {
+        let differs = |s: &Square| from.piece_at(*s) != to.piece_at(*s);
+        board.occupied().into_iter().filter(differs).collect()
+    };
+    // The king of a castling goes first; what was taken comes back last.
+    let mut lifted = changed(from);
+    lifted.sort_by_key(|s| from.piece_at(*s).map(|piece| piece.role != Role::King));
+    let mut put = changed(to);
+    put.sort_by_key(|s| {
+        to.piece_at(*s)
+            .map(|p| (p.color != before.turn(), p.role != Role::King))
+    });
+    for square in lifted {
+        pen.lift(square);
+        if m.is_castle() {
+            let square = put.remove(0);
+            pen.put(square, to.piece_at(square).unwrap());
+        }
+    }
+    for square in put {
+        pen.put(square, to.piece_at(square).unwrap());
+    }
+    pen.deeds
+}
+
+/// Brings the pieces to another placement: some from square to square, the rest off the board and onto it.
+pub fn places(stands: &Board, wanted: &Board, rng: &mut Rng) -> Deeds {
+    let mut board = stands.clone();
+    let mut pen = Pen {
+        rng,
+        deeds: Vec::new(),
+    };
+    let differs = |board: &Board, s: &Square| board.piece_at(*s) != wanted.piece_at(*s);
+    loop {
+        let mut open: Vec<Square> = Square::ALL
+            .into_iter()
+            .filter(|s| differs(&board, s))
+            .collect();
+        if open.is_empty() {
+            return pen.deeds;
+        }
+        pen.rng.shuffle(&mut open);
+        let free = |board: &Board, s: Square| board.piece_at(s).is_none();
+        let surplus: Vec<Square> = open.iter().copied().filter(|s| !free(&board, *s)).collect();
+        let Some(&from) = surplus.first() else {
+            for square in open {
+                let piece = wanted.piece_at(square).unwrap();
+                pen.after(200..700, Touch::Put(square, piece));
+            }
+            return pen.deeds;
+        };
+        let piece = board.piece_at(from).unwrap();
+        board.discard_piece_at(from);
+        pen.after(200..700, Touch::Lift(from));
+        let to = open
+            .into_iter()
+            .find(|s| free(&board, *s) && wanted.piece_at(*s) == Some(piece));
+        if let Some(to) = to {
+            board.set_piece_at(to, piece);
+            pen.put(to, piece);
+        }
+    }
+}
+
+/// Both kings in the centre, on whatever of its squares; what stood there is beside the board.
+pub fn kings_in_the_centre(board: &Board, rng: &mut Rng) -> Board {
+    let mut centre = [Square::D4, Square::E4, Square::D5, Square::E5];
+    rng.shuffle(&mut centre);
+    let mut board = board.clone();
+    let kings: Vec<(Square, Piece)> = (board.kings().into_iter())
+        .map(|square| (square, board.piece_at(square).unwrap()))
+        .collect();
+    for (square, _) in &kings {
+        board.discard_piece_at(*square);
+    }
+    for (square, (_, king)) in centre.into_iter().zip(kings) {
+        board.set_piece_at(square, king);
+    }
+    board
 }

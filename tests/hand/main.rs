@@ -11,6 +11,7 @@
 
 mod chessnut;
 mod dgt;
+mod fate;
 mod games;
 mod gesture;
 mod neo;

@@ -105,4 +105,7 @@ impl Wood for Neo {
     fn air(&mut self) -> &mut Air {
         &mut self.air
     }
+    fn off(&mut self, _: &Board) {
+        self.tells_at = None;
+    }
 }

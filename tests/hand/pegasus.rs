@@ -106,4 +106,10 @@ impl Wood for Pegasus {
     fn air(&mut self) -> &mut Air {
         &mut self.air
     }
+    fn off(&mut self, board: &Board) {
+        self.unlocked = false;
+        self.tells = false;
+        self.scan_at = None;
+        self.seen = board.occupied();
+    }
 }

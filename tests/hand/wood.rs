@@ -23,6 +23,12 @@ pub trait Wood {
     fn next(&self) -> Option<Instant>;
     fn passes(&mut self, now: Instant, board: &Board);
     fn air(&mut self) -> &mut Air;
+    /// It is switched off and on: it knows nothing of what it was told.
+    fn off(&mut self, board: &Board);
+    /// It can be switched off while its link stays.
+    fn dies_silently(&self) -> bool {
+        false
+    }
 }
 
 /// What is on its way from the board.
@@ -45,6 +51,11 @@ impl Air {
         let at = now + Duration::from_millis(self.rng.u64(5..=most));
         let at = self.on_way.back().map_or(at, |(last, ..)| at.max(*last));
         self.on_way.push_back((at, channel, bytes));
+    }
+
+    /// The link is lost, with what is on its way.
+    pub fn clear(&mut self) {
+        self.on_way.clear();
     }
 
     pub fn next(&self) -> Option<Instant> {

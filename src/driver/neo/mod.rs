@@ -197,6 +197,9 @@ impl Neo {
             self.events.push_back(DriverEvent::NoList);
         }
         self.squares.mind_new_game(picture, self.driving.is_some());
+        if self.driving.is_none() {
+            self.squares.mind_shown(picture);
+        }
     }
 
     /// What is left unfinished if the link breaks now.

@@ -61,7 +61,7 @@ impl Eyes {
         let Self::Squares(squares) = self else {
             return false;
         };
-        let game = squares.game();
+        let game = squares.wanted();
         // The first move from the start position shows on which side White sits.
         let begins = game.is_standard() && game.len() <= 1;
         let opens = begins && squares.standing().occupied() == Board::new().occupied();
@@ -69,6 +69,7 @@ impl Eyes {
         let before = squares.picture();
         squares.sense(now, Sensed::Occupied(picture));
         squares.mind_new_game(picture, false);
+        squares.mind_shown(picture);
         let follower = squares.follower();
         let is_touched = before.is_some_and(|before| before != picture);
         is_touched && !follower.is_known() && follower.is_free()

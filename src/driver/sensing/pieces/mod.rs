@@ -108,13 +108,15 @@ impl Pieces {
         self.picture().filter(foreign)
     }
 
-    /// The link is down. A player in the middle of a move continues unseen.
+    /// The link is down. A player in the middle of a move continues unseen; what was shown before proves a move that is answered meanwhile.
     pub fn link_down(&mut self) {
         self.picture = None;
-        self.seen.clear();
         self.due = None;
         self.puzzling = None;
         self.follower.link_down();
+        if !self.follower.is_known() {
+            self.seen.clear();
+        }
     }
 
     /// Takes a picture of the pieces; the board may send them as often as it likes. Of the picture before, [`Self::timeout`] has said whether

@@ -77,12 +77,25 @@ impl<'a> Way<'a> {
         }
         if self.stands() {
             ways.extend(self.back(pieces));
+        } else if let Some((shown, own)) = self.takes_back_own(pieces) {
+            ways.push(deeds(executed.into_iter().chain([shown, own])));
         } else if self.takes_back_more(pieces) {
             let last = self.game.last().map(Deed::TookBack);
             ways.push(deeds(executed.into_iter().chain(last)));
         }
         let way = ways.pop()?;
         ways.is_empty().then_some(way)
+    }
+
+    /// The shown move, made or not, and the player's own before it, if both are taken back.
+    fn takes_back_own(&self, pieces: &Board) -> Option<(Deed, Deed)> {
+        let [.., own, shown] = self.game.moves() else {
+            return None;
+        };
+        let stood = |plies| self.game.position_at(plies).board().clone();
+        let plies = self.game.len();
+        let back = *self.standing == stood(plies - 1) && *pieces == stood(plies - 2);
+        back.then_some((Deed::TookBack(*shown), Deed::TookBack(*own)))
     }
 
     /// Whether the last move, too, was taken back after the change that the game already had: a program that takes moves back asks for one

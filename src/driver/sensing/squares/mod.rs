@@ -97,6 +97,11 @@ impl Squares {
         self.follower.game()
     }
 
+    /// The game whose pieces are to stand on the board: the one that is set up, or the one followed.
+    pub fn wanted(&self) -> &Game {
+        self.follower.setup().unwrap_or(self.follower.game())
+    }
+
     /// The placement of the pieces, as far as known.
     pub fn standing(&self) -> &Board {
         self.recogniser.standing()

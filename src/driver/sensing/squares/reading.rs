@@ -2,6 +2,9 @@
 
 use shakmaty::{Bitboard, Board, Square};
 
+/// Successive pictures that must show a position before it counts by itself.
+const PICTURES: u8 = 2;
+
 /// The readings of the squares on this link.
 #[derive(Debug, Default)]
 pub(super) struct Reading {
@@ -13,6 +16,8 @@ pub(super) struct Reading {
     stood: Bitboard,
     /// Successive pictures that showed the start position.
     at_start: u8,
+    /// Successive pictures that showed the position of the game.
+    as_game: u8,
 }
 
 impl Reading {
@@ -89,17 +94,27 @@ impl Reading {
     }
 
     /// Whether enough successive pictures showed the start position to exclude chance. `shown`: this one shows it.
-    pub fn show_start(&mut self, shown: bool, enough: u8) -> bool {
-        self.at_start = if shown { self.at_start + 1 } else { 0 };
-        let is_start = self.at_start >= enough;
-        if is_start {
-            self.at_start = 0;
-        }
-        is_start
+    pub fn show_start(&mut self, shown: bool) -> bool {
+        counts(&mut self.at_start, shown)
+    }
+
+    /// The same of the position that the game has reached.
+    pub fn show_game(&mut self, shown: bool) -> bool {
+        counts(&mut self.as_game, shown)
     }
 
     /// Whether the pieces stand as on `board`, as far as the squares show.
     pub fn stand_as(&self, board: &Board) -> bool {
         self.full() == Some(board.occupied())
     }
+}
+
+/// Counts successive pictures. `true` once there are [`PICTURES`] of them, and then from the first again.
+fn counts(pictures: &mut u8, shown: bool) -> bool {
+    *pictures = if shown { *pictures + 1 } else { 0 };
+    let enough = *pictures >= PICTURES;
+    if enough {
+        *pictures = 0;
+    }
+    enough
 }

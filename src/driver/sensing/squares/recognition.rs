@@ -7,22 +7,39 @@ use shakmaty::{Bitboard, Board, Move, Position, Role};
 use super::{Squares, Work, touched::Touched};
 use crate::{chess::recognise::Recognised, vocabulary::Misplaced};
 
-/// Pictures that must show the start position before it counts as a new game.
-const NEW_GAME_PICTURES: u8 = 2;
+/// Plies of a game that a hand takes back one by one, while a move is to be carried out: more are a new game.
+const TAKEN_BACK: usize = 2;
 
 impl Squares {
-    /// Pieces put on their starting squares in the middle of something else mean a new game. `busy`: the board moves
-    /// pieces itself.
+    /// Pieces put on their starting squares in the middle of something else mean a new game, also while a move of the program's is to
+    /// be carried out. `busy`: the board moves pieces itself.
     pub fn mind_new_game(&mut self, picture: Bitboard, busy: bool) {
         let start = Board::new();
         let other = self.recogniser.standing().occupied() != start.occupied();
         let follower = &self.follower;
-        let free = follower.is_known() && follower.is_free() && self.recogniser.is_disturbed();
+        let game = follower.game();
+        // What the hand is to do, or to take back, may lead there.
+        let leads =
+            game.len() <= TAKEN_BACK || game.position().board().occupied() == start.occupied();
+        let free = follower.is_free() || follower.is_awaited() && !leads;
+        let free = follower.is_known() && free && self.recogniser.is_disturbed();
         let exchanged = self.touched.others(&start).any();
         let shown = picture == start.occupied() && other && free && !busy && !exchanged;
-        if self.reading.show_start(shown, NEW_GAME_PICTURES) {
+        if self.reading.show_start(shown) {
             self.stand_anew(start);
             self.follower.new_game();
+        }
+    }
+
+    /// What the hand was to carry out may be done unseen, and more than that: once the rest is put right, the squares show it.
+    pub fn mind_shown(&mut self, picture: Bitboard) {
+        let follower = &self.follower;
+        let told = follower.is_known() && follower.is_awaited() && follower.correction().is_told();
+        let board = follower.game().position().board();
+        let shown = told && picture == board.occupied() && self.touched.others(board).is_empty();
+        if self.reading.show_game(shown) {
+            self.stand_anew(board.clone());
+            self.follower.executed();
         }
     }
 
