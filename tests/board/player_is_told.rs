@@ -470,6 +470,28 @@ fn a_programs_end_stays_while_the_board_is_given_its_last_position() {
 }
 
 #[test]
+fn a_game_taken_back_to_its_beginning_has_no_end_once_a_program_begins_the_next() {
+    let mut rig = Rig::citrine();
+    rig.begins();
+    rig.answers("M   1   e2-e4\r\n", "e2e4");
+    rig.says(Command::Ended {
+        client: CLIENT,
+        end: GameEnd::ABORTED,
+    });
+    rig.waits(1);
+    assert_eq!(rig.ending(), Some(GameEnd::ABORTED));
+    rig.hears("T   1   e2-e4\r\n");
+    rig.waits(10);
+    rig.begins();
+    rig.has("");
+    assert_eq!(rig.ending(), None);
+    rig.answers("M   1   e2-e4\r\n", "e2e4");
+    rig.waits(1);
+    rig.has("e2e4");
+    assert_eq!(rig.ending(), None);
+}
+
+#[test]
 fn a_mate_stays_a_mate_whatever_is_done_after_it() {
     let mut rig = Rig::ucb();
     rig.plays(&FOOLS_MATE, |m| format!("M{m}\r\n"));

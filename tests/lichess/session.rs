@@ -217,6 +217,45 @@ fn after_too_many_requests_nothing_is_asked_for_a_minute_and_the_move_is_sent_th
 }
 
 #[test]
+fn the_player_is_told_when_the_win_can_be_claimed() {
+    let mut rig = Rig::playing("e2e4 e7e5");
+    let notice = |rig: &Rig| rig.session.pairing().unwrap().notice.clone().unwrap();
+    rig.line(r#"{"type":"opponentGone","gone":true,"claimWinInSeconds":5}"#);
+    assert!(notice(&rig).contains("in 5 s you can claim the win, by both kings"));
+    rig.now = rig.session.deadline().unwrap();
+    rig.session.timeout(rig.now);
+    assert!(notice(&rig).contains("you can claim the win now, by both kings"));
+    assert_eq!(rig.session.deadline(), None);
+    rig.line(r#"{"type":"opponentGone","gone":false}"#);
+    assert_eq!(rig.session.pairing().unwrap().notice, None);
+    // Gone again.
+    rig.line(r#"{"type":"opponentGone","gone":true,"claimWinInSeconds":5}"#);
+    assert!(rig.session.deadline().is_some());
+}
+
+#[test]
+fn who_asks_for_something_in_that_minute_is_told_so_at_once() {
+    let computer = Ask::Computer {
+        level: 1.try_into().unwrap(),
+        time: "3d".parse().unwrap(),
+        side: Side::Random,
+    };
+    let mut lobby = Rig::new(settings());
+    lobby.session.pause(lobby.now);
+    lobby.session.asked(computer, Ticket(1));
+    let mut game = Rig::playing("");
+    game.session.pause(game.now);
+    game.session.said(Saying::Resign, Ticket(1));
+    for mut rig in [lobby, game] {
+        rig.drains();
+        let why = rig.answers[0].1.as_ref().unwrap_err().to_string();
+        assert!(why.contains("pause"), "{why}");
+        rig.now += PAUSE;
+        assert_eq!(rig.request(), None);
+    }
+}
+
+#[test]
 fn a_state_without_our_move_takes_nothing_back() {
     let mut rig = Rig::playing("");
     rig.hand("e2e4");

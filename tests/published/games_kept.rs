@@ -410,6 +410,19 @@ fn another_game_has_another_file_also_with_the_same_opening() {
 }
 
 #[test]
+fn a_programs_next_game_is_in_its_own_file_from_its_first_move_also_with_the_same_opening() {
+    let mut rig = Rig::new();
+    let whole = game("e2e4 e7e5 g1f3 b8c6");
+    rig.led(whole.clone(), Some(whole));
+    rig.led(game(""), Some(game("")));
+    // The hand's move goes beyond the program's game.
+    rig.led(game("e2e4"), Some(game("")));
+    assert_eq!(rig.lines(), ["e2e4 e7e5 g1f3 b8c6", "e2e4"]);
+    rig.led(game("e2e4 e7e5"), Some(game("e2e4 e7e5")));
+    assert_eq!(rig.lines(), ["e2e4 e7e5 g1f3 b8c6", "e2e4 e7e5"]);
+}
+
+#[test]
 fn games_begun_in_one_second_have_two_files() {
     let mut rig = Rig::new();
     let at = rig.at;

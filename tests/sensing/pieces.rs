@@ -198,6 +198,22 @@ fn a_hand_that_takes_two_moves_back_at_once_need_not_wait_to_be_asked_for_the_se
 }
 
 #[test]
+fn moves_that_a_program_takes_back_may_be_put_back_in_any_order() {
+    let asked = || {
+        let mut desk = Desk::after("e2e4 e7e5 g1f3 b8c6");
+        desk.game.pop();
+        desk.sensed.await_hand(Awaited::TakeBack);
+        desk.follow();
+        desk
+    };
+    assert_eq!(asked().does("f3 c6 Ng1 +100 nb8 +500"), "-g1f3");
+    let all = "f3 +200 c6 +200 e4 e5 pe7 +200 Ng1 +200 Pe2 nb8 +500";
+    assert_eq!(asked().does(all), "-g1f3 -e7e5 -e2e4");
+    // One that is slow over the first of them is not led forward again.
+    assert_eq!(asked().does("f3 Ng1 +2000 c6 nb8 +500"), "-g1f3");
+}
+
+#[test]
 fn a_picture_that_is_shown_again_and_again_settles_all_the_same() {
     let mut desk = Desk::after("");
     desk.does("e2 Pe4");

@@ -295,6 +295,7 @@ impl Core {
             self.end_guess();
             if let Some(target) = self.claims.target() {
                 self.identity.goes_on(target);
+                self.verdict.led_to(target);
             }
             self.waits.at_once();
             self.waits.forgive();

@@ -56,6 +56,13 @@ impl Verdict {
         self.programs = Some(game);
     }
 
+    /// A program leads the board to this game. Where it is another one than that whose end was stated, the hand may have taken that back
+    /// to its beginning.
+    pub fn led_to(&mut self, target: &Game) {
+        let left = self.programs.take_if(|ended| ended != target);
+        self.unjudged |= left.is_some();
+    }
+
     /// The end that the board is still to be told. Returned once.
     pub fn take_untold(&mut self) -> Option<GameEnd> {
         self.untold.take()

@@ -72,6 +72,11 @@ impl Follower {
         matches!(self.task, Some(Task::Hand(_)))
     }
 
+    /// Whether the player is to take a move back.
+    pub(super) fn is_take_back_awaited(&self) -> bool {
+        matches!(self.task, Some(Task::Hand(Awaited::TakeBack)))
+    }
+
     /// The move that the player is to carry out.
     pub fn awaited_move(&self) -> Option<Move> {
         match self.task {

@@ -132,6 +132,7 @@ pub struct Play {
     sign: Option<GameEnd>,
     /// When the win can be claimed, after the opponent has left.
     claim_at: Option<Instant>,
+    told_to_claim: bool,
     told_to_wait: bool,
     told_to_begin: bool,
     told_unplayable: bool,
@@ -178,6 +179,7 @@ impl Play {
             announced: None,
             sign: None,
             claim_at: None,
+            told_to_claim: false,
             told_to_wait: false,
             told_to_begin: false,
             told_unplayable: false,
@@ -332,6 +334,7 @@ impl Play {
                 claim_win_in_seconds,
             } => {
                 let opponent = self.opponent.clone();
+                self.told_to_claim = false;
                 let notice = if gone {
                     self.claim_at = claim_win_in_seconds
                         .map(|seconds| now + Duration::from_secs(seconds.min(3600)));
@@ -704,6 +707,24 @@ impl Play {
                 out.notices.push_back(Notice::OffersDraw(opponent));
             }
         }
+    }
+
+    /// When to call [`Self::may_claim`].
+    pub fn claims_at(&self) -> Option<Instant> {
+        self.claim_at.filter(|_| !self.told_to_claim)
+    }
+
+    /// Says that the win can be claimed now, if it can.
+    pub fn may_claim(&mut self, now: Instant, out: &mut Out) {
+        if self.end().is_none() && self.claims_at().is_some_and(|at| at <= now) {
+            let notice = Notice::Gone {
+                opponent: self.opponent.clone(),
+                claim: Some(0),
+            };
+            self.pairing.notice = Some(notice.to_string());
+            out.notices.push_back(notice);
+        }
+        self.told_to_claim |= self.claim_at.is_some_and(|at| at <= now);
     }
 
     /// The hand has taken back all but `left` plies.

@@ -313,7 +313,10 @@ impl LichessAccount {
     }
 
     fn ask_for(&mut self, request: Request, ticket: Option<Ticket>) {
-        if self.queue.len() < MAX_REQUESTS {
+        if ticket.is_some() && self.quiet_until.is_some() {
+            // Its person does not wait for a minute.
+            self.refuse(ticket, &Notice::Pause.to_string());
+        } else if self.queue.len() < MAX_REQUESTS {
             self.queue.push_back((request, ticket));
         } else {
             self.refuse(ticket, "too much was asked at once: try again");
@@ -953,13 +956,17 @@ impl LichessAccount {
 
     /// When to call [`Self::timeout`].
     pub fn deadline(&self) -> Option<Instant> {
-        let deadlines = [self.out.seat.deadline(), self.quiet_until];
+        let claim = self.play.as_ref().and_then(Play::claims_at);
+        let deadlines = [self.out.seat.deadline(), self.quiet_until, claim];
         deadlines.into_iter().flatten().min()
     }
 
     /// The time returned by [`Self::deadline`] has come.
     pub fn timeout(&mut self, now: Instant) {
         self.quiet_until.take_if(|until| *until <= now);
+        if let Some(play) = &mut self.play {
+            play.may_claim(now, &mut self.out);
+        }
         if let Some(left) = self.out.seat.take_back_due(now)
             && let Some(play) = &mut self.play
         {

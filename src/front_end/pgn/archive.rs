@@ -321,7 +321,7 @@ impl Archive {
             });
             let far_back = kept.record.game.len() - common > MAX_TAKEN_BACK;
             // The board returns to its position, or another move will decide.
-            if led_back || on_its_way || (far_back && !kept.left) {
+            if led_back || ((on_its_way || far_back) && !kept.left) {
                 return;
             }
         }

@@ -397,12 +397,7 @@ impl Pieces {
 
     /// The search for what the player did.
     fn way(&self) -> Way<'_> {
-        Way::new(
-            self.follower.game(),
-            &self.standing,
-            self.follower.may_replace(),
-            &self.seen,
-        )
+        Way::new(&self.follower, &self.standing, &self.seen)
     }
 
     /// No legal sequence leads to this picture: pieces are misplaced, unless the player is still moving.

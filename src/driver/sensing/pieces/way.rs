@@ -4,7 +4,7 @@ use shakmaty::{Board, CastlingSide, Chess, Move, Position, Role};
 
 use crate::{
     chess::{game::Game, recognise::CENTRE},
-    driver::sensing::lights::differing,
+    driver::sensing::{Follower, lights::differing},
 };
 
 /// One action of the player.
@@ -41,17 +41,20 @@ pub(super) struct Way<'a> {
     game: &'a Game,
     standing: &'a Board,
     may_replace: bool,
+    /// The hand is to take back a move that the game no longer has.
+    takes_back: bool,
     /// The pictures since then.
     seen: &'a [Board],
 }
 
 impl<'a> Way<'a> {
-    /// Starts from the placement `standing` and the program's `game`; `seen` are the pictures since.
-    pub fn new(game: &'a Game, standing: &'a Board, may_replace: bool, seen: &'a [Board]) -> Self {
+    /// Starts from the placement `standing` and the game of the `follower`; `seen` are the pictures since.
+    pub fn new(follower: &'a Follower, standing: &'a Board, seen: &'a [Board]) -> Self {
         Self {
-            game,
+            game: follower.game(),
             standing,
-            may_replace,
+            may_replace: follower.may_replace(),
+            takes_back: follower.is_take_back_awaited(),
             seen,
         }
     }
@@ -79,9 +82,10 @@ impl<'a> Way<'a> {
             ways.extend(self.back(pieces));
         } else if let Some((shown, own)) = self.takes_back_own(pieces) {
             ways.push(deeds(executed.into_iter().chain([shown, own])));
-        } else if self.takes_back_more(pieces) {
-            let last = self.game.last().map(Deed::TookBack);
-            ways.push(deeds(executed.into_iter().chain(last)));
+        } else if let Some(plies) = self.left_of_more(pieces) {
+            let more = self.game.moves()[plies..].iter().rev();
+            let more = more.copied().map(Deed::TookBack);
+            ways.push(deeds(executed.into_iter().chain(more)));
         }
         let way = ways.pop()?;
         ways.is_empty().then_some(way)
@@ -98,13 +102,18 @@ impl<'a> Way<'a> {
         back.then_some((Deed::TookBack(*shown), Deed::TookBack(*own)))
     }
 
-    /// Whether the last move, too, was taken back after the change that the game already had: a program that takes moves back asks for one
-    /// after the other, and the hand need not wait for that.
-    fn takes_back_more(&self, pieces: &Board) -> bool {
+    /// The plies that are left if further moves were taken back after the change that the game already had: a program that takes moves back
+    /// asks for one after the other, and the hand need neither wait for that, nor let a picture show them one by one.
+    fn left_of_more(&self, pieces: &Board) -> Option<usize> {
         let plies = self.game.len();
-        plies > 0
-            && self.seen.contains(self.game.position().board())
-            && self.game.position_at(plies - 1).board() == pieces
+        let shown = self.seen.contains(self.game.position().board());
+        let least = if self.takes_back {
+            0
+        } else {
+            plies.saturating_sub(usize::from(shown))
+        };
+        let stood = |plies: &usize| self.game.position_at(*plies).board() == pieces;
+        (least..plies).rev().find(stood)
     }
 
     /// The change that the game already had, and the only move of the player's after it that leads to these pieces, though no
