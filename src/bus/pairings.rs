@@ -301,9 +301,15 @@ impl Pairings {
         both.find(|pairing| pairing.is_of(board))
     }
 
-    /// A front-end has left the game on a board. It is remembered if it is over.
+    /// The pairing that is shown at a board: also that of the game on it, once that is over and its front-end has left.
+    pub fn shown(&self, board: &Snapshot) -> Option<Arc<Pairing>> {
+        self.at(&board.board).or_else(|| self.of_game(board))
+    }
+
+    /// A front-end has left the game on a board. It is remembered if it is over: nobody hears the player any more.
     pub fn leave(&self, board: &BoardName, pairing: Option<Arc<Pairing>>) {
-        if let Some(pairing) = pairing.filter(|pairing| pairing.over.is_some()) {
+        if let Some(mut pairing) = pairing.filter(|pairing| pairing.over.is_some()) {
+            Arc::make_mut(&mut pairing).can.clear();
             let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
             left.insert(board.clone(), pairing);
         }

@@ -76,6 +76,9 @@ pub enum Advice {
 pub const NEW_GAME: &str = "new game";
 /// What a new game asks of the player.
 const TO_THE_START: &str = "put the pieces on their starting squares";
+/// The message while no program has a board of which it is not known how the pieces stand.
+const UNPLACED: &str = "it is not known how the pieces stand. Put them on their starting squares and move, or begin a game in a \
+     program";
 /// How the advice to set up a position begins.
 pub const SET_UP: &str = "set up the position";
 
@@ -164,10 +167,14 @@ impl fmt::Display for Advice {
             Self::Mute => f.write_str(MUTE),
             Self::Stranger(kind) => f.write_str(&stranger(*kind)),
             Self::Make(m) => write!(f, "make the move {} on the board", uci(*m)),
-            Self::Shown { m, awaited } => {
-                let then = if *awaited { ", then your move" } else { "" };
-                write!(f, "shown: {}. Make it if you have not{then}.", uci(*m))
+            Self::Shown { m, awaited: false } => {
+                write!(f, "shown: {}. Make it if you have not.", uci(*m))
             }
+            Self::Shown { m, awaited: true } => write!(
+                f,
+                "shown: {}. Make it if you have not, then your move.",
+                uci(*m)
+            ),
             Self::TakeBack(m) if m.is_castle() => write!(
                 f,
                 "take {} back on the board: the king first, then the rook",
@@ -209,15 +216,8 @@ impl fmt::Display for Advice {
                 "{} cannot be played here: please put it back",
                 Words(*made)
             ),
-            Self::Unplaced(made) => {
-                if let Some(made) = made {
-                    write!(f, "{} does not fit: ", Words(*made))?;
-                }
-                f.write_str(
-                    "it is not known how the pieces stand. Put them on their starting squares and move, or begin a game \
-                     in a program",
-                )
-            }
+            Self::Unplaced(None) => f.write_str(UNPLACED),
+            Self::Unplaced(Some(made)) => write!(f, "{} does not fit: {UNPLACED}", Words(*made)),
             Self::Misplaced(_) => f.write_str("pieces are misplaced"),
             Self::NewGame => write!(
                 f,

@@ -75,6 +75,8 @@ def main() -> None:
         try:
             begun = time.monotonic()
             plays(opened(web), board, lichess)
+            kept = until("the kept game", lambda: [file.read_text() for file in (folder / "games").glob("*.pgn")])
+            assert len(kept) == 1 and '[Event "casual rapid game"]' in kept[0] and f'[Site "{lichess.url}/' in kept[0], kept
             print(f"  logged in, played and won in {time.monotonic() - begun:.1f} s")
         except BaseException:
             print((folder / "log").read_text()[-5000:])
@@ -114,7 +116,11 @@ def plays(page: Page, board: Board, lichess: Lichess) -> None:
             lichess.does(f"takes {m}")
         until(f"{m} on the page", lambda ply=ply: page.moves("citrine") > ply)
     lichess.does("ends mate white")
-    until("the result", lambda: "won" in page.text("#board-citrine .result"))
+    until("the result, as the player at the board has it", lambda: page.text("#board-citrine .result") == "You won 1–0")
+    assert page.text("#board-citrine .how") == "by checkmate"
+    # Also for a page that is opened later, when the server has left the board.
+    page.driver.refresh()
+    until("the same result", lambda: page.text("#board-citrine .result") == "You won 1–0")
     page.accessible("the game is won")
     page.turn_to("settings")
     until("Log out can be pressed", lambda: settings_button(page, "Log out"))

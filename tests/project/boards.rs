@@ -32,12 +32,16 @@ const EXCUSED: [(&str, &str); 10] = [
     ("src/text/swpp/gatt.rs", "swpp"),
 ];
 
-/// Where a list of every kind is in place: the examples, the generated page, the program's registry.
-const LISTS: [&str; 3] = [
+/// Where a list of every kind is in place: the examples, the generated page, the program's registry, the pictures of how boards are
+/// switched on.
+const LISTS: [&str; 4] = [
     "config/boardbridge.toml",
     "docs/boards.md",
     "src/driver/registry.rs",
+    PICTURES,
 ];
+/// The pictures.
+const PICTURES: &str = "src/front_end/web/page/kinds.js";
 
 /// What is written by hand.
 const WRITTEN: [&str; 12] = [
@@ -204,4 +208,28 @@ fn every_board_has_an_example_in_the_default_configuration() {
             assert!(has(&text, key), "{}: `{key}` is missing", make.kind);
         }
     }
+}
+
+/// A player who is asked which board it is sees what that looks like, and where it is switched on.
+#[test]
+fn every_kind_has_a_picture_of_its_own() {
+    let text = fs::read_to_string(root().join(PICTURES)).unwrap();
+    let (_, rows) = text.split_once("const PICTURES = {\n").unwrap();
+    let (rows, _) = rows.split_once("\n};\n").unwrap();
+    let rows: Vec<_> = rows
+        .lines()
+        .filter_map(|row| row.trim().split_once(": "))
+        .collect();
+    let kinds: BTreeSet<_> = MAKES
+        .iter()
+        .map(|make| format!("\"{}\"", make.kind))
+        .collect();
+    let drawn: BTreeSet<_> = rows.iter().map(|(kind, _)| (*kind).to_owned()).collect();
+    assert_eq!(drawn, kinds, "{PICTURES} has a row for each kind");
+    let pictures: BTreeSet<_> = rows.iter().map(|(_, parts)| parts).collect();
+    assert_eq!(
+        pictures.len(),
+        rows.len(),
+        "two kinds have the same picture"
+    );
 }

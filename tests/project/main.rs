@@ -14,3 +14,4 @@ mod gadget;
 mod map;
 #[cfg(target_os = "linux")]
 mod packaging;
+mod sentences;

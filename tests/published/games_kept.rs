@@ -11,7 +11,7 @@ use std::{
 
 use boardbridge::{
     board::{core::Core, settings::BoardConfig},
-    bus::pairings::Player,
+    bus::pairings::{Pairing, Player},
     chess::game::Game,
     front_end::{
         pgn::{
@@ -173,21 +173,29 @@ fn the_players_that_a_front_end_names_are_in_the_file_also_after_a_restart() {
             ..Player::default()
         })
     };
-    let players = ByColor {
-        white: named("Anna"),
-        black: named("Op\"p"),
+    let pairing = Pairing {
+        players: ByColor {
+            white: named("Anna"),
+            black: named("Op\"p"),
+        },
+        event: Some("rated blitz game".to_owned()),
+        site: Some("https://lichess.org/abcdefgh".to_owned()),
+        ..Pairing::default()
     };
     let whole = game("e2e4 e7e5 g1f3");
     for ply in 1..=whole.len() {
         let played = whole.truncated(ply);
         rig.led(played.clone(), Some(played));
-        rig.archive.name(&rig.snapshot, &players);
+        rig.archive.name(&rig.snapshot, &pairing);
     }
     // The next game, the other way round, is told before the board is led to it.
     rig.led(whole, Some(game("")));
-    let next = ByColor {
-        white: players.black.clone(),
-        black: players.white.clone(),
+    let next = Pairing {
+        players: ByColor {
+            white: pairing.players.black.clone(),
+            black: pairing.players.white.clone(),
+        },
+        ..Pairing::default()
     };
     rig.archive.name(&rig.snapshot, &next);
     rig.settle();
@@ -197,6 +205,8 @@ fn the_players_that_a_front_end_names_are_in_the_file_also_after_a_restart() {
     let games = rig.settle();
     let players = [games[0].tag("White"), games[0].tag("Black")];
     assert_eq!(players, ["Anna", "Op\"p"]);
+    let at = [games[0].tag("Event"), games[0].tag("Site")];
+    assert_eq!(at, ["rated blitz game", "https://lichess.org/abcdefgh"]);
     assert_eq!(rig.lines(), ["e2e4 e7e5 g1f3 b8c6"]);
 }
 

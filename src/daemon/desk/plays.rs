@@ -52,8 +52,9 @@ impl Desk {
         daemon: &mut Daemon,
         board: &BoardName,
     ) -> Result<Granted, Refused> {
-        let words = "was not started here: what the main file says is changed there";
-        let missing = format!("the opponent of {board} {words}");
+        let missing = format!(
+            "the opponent of {board} was not started here: what the main file says is changed there"
+        );
         self.end(daemon, board.as_str(), missing).await
     }
 

@@ -130,16 +130,21 @@ pub(super) fn shown(sighting: &Sighting) -> String {
 
 pub(super) fn found(sighting: &Sighting) -> Found {
     let (_, at) = sighting.way.key();
+    let at = escaped(&at);
     let why = match (&sighting.makes[..], sighting.is_sure) {
-        ([make], true) => format!("a {}, by its name", make.title),
-        ([_], false) => "has a service that home-made boards have; other things have it, too".to_owned(),
-        _ => "a general adapter: a board, or another device. Adding it asks what it is, which may upset a printer".to_owned(),
+        ([make], true) => format!("a {}, by its name ({at})", make.title),
+        ([_], false) => {
+            format!("has a service that home-made boards have; other things have it, too ({at})")
+        }
+        _ => format!(
+            "a general adapter: a board, or another device. Adding it asks what it is, which may upset a printer ({at})"
+        ),
     };
     Found {
         id: sighting.id(),
         kinds: sighting.makes.iter().map(|make| make.kind).collect(),
         transport: sighting.way.medium().key(),
         name: shown(sighting),
-        why: format!("{why} ({})", escaped(&at)),
+        why,
     }
 }

@@ -221,14 +221,13 @@ impl fmt::Display for Notice {
                 write!(f, "{player} goes berserk: half the time, for another point")
             }
             Self::Chat(words) => f.write_str(words),
-            Self::Over { end, hand } => {
-                let who = match end.outcome.winner() {
-                    Some(winner) if winner == *hand => ", you have won",
-                    Some(_) => ", you have lost",
-                    None => "",
-                };
-                write!(f, "the game is over: {end}{who}")
-            }
+            Self::Over { end, hand } => match end.outcome.winner() {
+                Some(winner) if winner == *hand => {
+                    write!(f, "the game is over: {end}, you have won")
+                }
+                Some(_) => write!(f, "the game is over: {end}, you have lost"),
+                None => write!(f, "the game is over: {end}"),
+            },
             Self::Challenged { player, game } => write!(
                 f,
                 "{player} challenges you ({game}): `boardbridge lichess accept` or `decline`"

@@ -410,7 +410,8 @@ impl Play {
         let created = full.created_at.map(Duration::from_millis);
         let created = created.and_then(|since| SystemTime::UNIX_EPOCH.checked_add(since));
         self.pairing.began = created;
-        self.pairing.event = Some(format!("Lichess, {kind}"));
+        // As Lichess itself names a game.
+        self.pairing.event = Some(format!("{rated} {speed} game"));
         if self.kept.known && self.kept.game.common_plies(&start).is_some() {
             return true;
         }

@@ -35,7 +35,7 @@ fn link(link: &LinkState) -> &'static str {
 
 /// A board of this bus, in this state.
 pub fn board(bus: &Bus, board: &BoardHandle, snapshot: &Snapshot) -> Value {
-    let paired = bus.pairings().at(&board.name);
+    let paired = bus.pairings().shown(snapshot);
     let game = &snapshot.game;
     let took: Vec<Option<f64>> = snapshot.took.iter().map(|took| took.map(rounded)).collect();
     let san = game.sans();

@@ -23,7 +23,6 @@ use std::{
 };
 
 use jiff::tz::TimeZone;
-use shakmaty::ByColor;
 
 use super::{
     folder::{GameFile, Writing},
@@ -32,7 +31,7 @@ use super::{
     writing::pgn,
 };
 use crate::{
-    bus::pairings::Player,
+    bus::pairings::{Pairing, Player},
     chess::game::Game,
     front_end::{
         pgn::settings::GamesConfig,
@@ -435,9 +434,9 @@ impl Archive {
         same.then_some((kept, before))
     }
 
-    /// Names the players of the game in this snapshot, after [`Self::see`] has processed that. A game keeps the names that it
-    /// was given first: those of the next one may be told while the board still has this one.
-    pub fn name(&mut self, snapshot: &Snapshot, players: &ByColor<Option<Player>>) {
+    /// Names the players of the game in this snapshot, its event and its site, after [`Self::see`] has processed that. A game keeps
+    /// what it was given first: those of the next one may be told while the board still has this one.
+    pub fn name(&mut self, snapshot: &Snapshot, pairing: &Pairing) {
         let led = snapshot.target.as_deref().is_none_or(|target| {
             let common = snapshot.game.common_plies(target);
             common.is_some_and(|common| snapshot.game.len() <= common + 1)
@@ -446,10 +445,17 @@ impl Archive {
         let Some(kept) = played.filter(|kept| led && !kept.record.is_over()) else {
             return;
         };
-        let told = players.as_ref().zip(kept.record.names.as_mut());
-        for (player, known) in [told.white, told.black] {
-            if let (Some(player), None) = (player, &known) {
-                *known = Some(player.name.as_str().into());
+        let record = &mut kept.record;
+        let told = pairing.players.as_ref().zip(record.names.as_mut());
+        let named = |player: &Option<Player>| player.as_ref().map(|player| player.name.clone());
+        for (told, known) in [
+            (named(told.white.0), told.white.1),
+            (named(told.black.0), told.black.1),
+            (pairing.event.clone(), &mut record.event),
+            (pairing.site.clone(), &mut record.site),
+        ] {
+            if let (Some(told), None) = (told, &known) {
+                *known = Some(told.into());
                 kept.revision += 1;
             }
         }

@@ -45,6 +45,8 @@ struct Tags {
     start: Option<Fen>,
     chess960: bool,
     players: [Option<String>; 2],
+    event: Option<String>,
+    site: Option<String>,
     date: String,
     time: String,
     termination: Option<Termination>,
@@ -77,6 +79,8 @@ impl Visitor for Reading<'_> {
         match name {
             b"White" => tags.players[0] = Some(text.into_owned()),
             b"Black" => tags.players[1] = Some(text.into_owned()),
+            b"Event" => tags.event = Some(text.into_owned()).filter(|event| event != "?"),
+            b"Site" => tags.site = Some(text.into_owned()),
             b"UTCDate" => tags.date = text.replace('.', "-"),
             b"UTCTime" => tags.time = text.into_owned(),
             b"Variant" => tags.chess960 = text == "Chess960",
@@ -106,6 +110,9 @@ impl Visitor for Reading<'_> {
             return ControlFlow::Break(None);
         };
         let mut record = Record::new(began, Game::from_start(start));
+        // Both are told by a front-end, or neither.
+        record.site = tags.event.as_ref().and(tags.site).map(Arc::from);
+        record.event = tags.event.map(Arc::from);
         let names = tags.players.clone().map(|name| name.map(Arc::from));
         let players = tags.players.map(|name| match name.as_deref() {
             None | Some("?") => None,
@@ -182,5 +189,48 @@ impl Visitor for Reading<'_> {
             (outcome, None) => Standing::Over(outcome, termination),
         };
         (!record.game.is_empty()).then_some(record)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, SystemTime};
+
+    use jiff::tz::TimeZone;
+
+    use super::*;
+    use crate::front_end::pgn::writing::pgn;
+
+    #[test]
+    fn a_game_keeps_the_event_and_the_site_that_were_told_and_else_has_the_configured_site() {
+        let heading = Heading {
+            site: "Kitchen".into(),
+            player: "Anna".into(),
+            annotator: "BoardBridge 0.1.0 on citrine".into(),
+            zone: TimeZone::UTC,
+        };
+        let mut game = Game::standard();
+        game.play_uci(["e2e4", "e7e5"]).unwrap();
+        let began = SystemTime::UNIX_EPOCH + Duration::from_hours(24 * 365 * 50);
+        let mut record = Record::new(began, game);
+        let text = pgn(&record, &heading);
+        assert!(
+            text.starts_with("[Event \"?\"]\n[Site \"Kitchen\"]\n"),
+            "{text}"
+        );
+        let read = own(text.as_bytes(), &heading).unwrap();
+        assert_eq!((read.event, read.site), (None, None));
+
+        record.event = Some("rated blitz game".into());
+        record.site = Some("https://lichess.org/abcdefgh".into());
+        let text = pgn(&record, &heading);
+        assert!(
+            text.starts_with(
+                "[Event \"rated blitz game\"]\n[Site \"https://lichess.org/abcdefgh\"]\n"
+            ),
+            "{text}"
+        );
+        let read = own(text.as_bytes(), &heading).unwrap();
+        assert_eq!((read.event, read.site), (record.event, record.site));
     }
 }

@@ -55,6 +55,10 @@ pub struct Record {
     pub program: Option<Arc<str>>,
     /// The players' names, as far as a front-end has told them.
     pub names: ByColor<Option<Arc<str>>>,
+    /// The tag `Event`, if a front-end has told it.
+    pub event: Option<Arc<str>>,
+    /// The tag `Site`, if a front-end has told it.
+    pub site: Option<Arc<str>>,
     /// Its state.
     pub standing: Standing,
 }
@@ -70,6 +74,8 @@ impl Record {
             took: vec![None; plies],
             program: None,
             names: ByColor::default(),
+            event: None,
+            site: None,
             standing: Standing::Open,
         }
     }

@@ -142,7 +142,7 @@ impl Task {
 fn seen(archive: &mut Archive, bus: &Bus, state: &Snapshot) {
     archive.see(clock::now(), state);
     if let Some(pairing) = bus.pairings().of_game(state) {
-        archive.name(state, &pairing.players);
+        archive.name(state, &pairing);
     }
 }
 

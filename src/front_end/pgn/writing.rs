@@ -21,8 +21,10 @@ pub fn pgn(record: &Record, heading: &Heading) -> String {
         (None, Some(By::Hand | By::HandUnseen)) => &heading.player,
     };
     let result = record.outcome().to_string();
-    tag(&mut text, "Event", "?");
-    tag(&mut text, "Site", &heading.site);
+    let event = record.event.as_deref().unwrap_or("?");
+    tag(&mut text, "Event", event);
+    let site = record.site.as_ref().unwrap_or(&heading.site);
+    tag(&mut text, "Site", site);
     tag(&mut text, "Date", &local("%Y.%m.%d"));
     tag(&mut text, "Round", "-");
     tag(&mut text, "White", player(Color::White));

@@ -17,8 +17,7 @@ use super::{
 };
 use crate::{
     bus::desk::{Play, Programs, Refused, Wish},
-    text::lines::printable,
-    vocabulary::{BoardName, MAX_NAME},
+    vocabulary::BoardName,
 };
 
 #[derive(Deserialize)]
@@ -159,9 +158,8 @@ fn text(given: Named) -> Result<String, Wrong> {
 }
 
 fn board(name: &str) -> Result<BoardName, Wrong> {
-    let shown = printable(name.as_bytes(), MAX_NAME);
-    name.parse()
-        .map_err(|error| Wrong::bad(format!("{error} ({shown})")))
+    let named = name.parse::<BoardName>();
+    named.map_err(|error| Wrong::bad(error.to_string()))
 }
 
 async fn ask(house: &House, wish: Wish) -> Result<Response, Wrong> {

@@ -40,7 +40,7 @@ macro_rules! script {
 }
 
 /// All of them.
-pub(super) const FILES: [File; 19] = [
+pub(super) const FILES: [File; 21] = [
     file!("/", "page.html", "text/html; charset=utf-8"),
     file!("/page.css", "page.css", "text/css; charset=utf-8"),
     script!("words.js"),
@@ -48,7 +48,9 @@ pub(super) const FILES: [File; 19] = [
     script!("picture.js"),
     script!("sounds.js"),
     script!("moves.js"),
+    script!("sentences.js"),
     script!("told.js"),
+    script!("landing.js"),
     script!("board.js"),
     script!("games.js"),
     script!("wall.js"),
@@ -77,8 +79,10 @@ pub(super) fn of_words(status: StatusCode, words: &str) -> Response {
     let text = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>BoardBridge</title>\n\
-         <link rel=\"icon\" href=\"/icon.svg\" type=\"image/svg+xml\">\n<link rel=\"stylesheet\" href=\"/page.css\">\n</head>\n<body>\n<main>\n<h1>BoardBridge</h1>\n<p>{}.</p>\n\
-         <p><a href=\"/#settings\">Back to the page</a></p>\n</main>\n</body>\n</html>\n",
+         <link rel=\"icon\" href=\"/icon.svg\" type=\"image/svg+xml\">\n<link rel=\"stylesheet\" href=\"/page.css\">\n\
+         <script src=\"/words.js\" defer></script>\n<script src=\"/sentences.js\" defer></script>\n<script src=\"/told.js\" defer></script>\n\
+         <script src=\"/landing.js\" defer></script>\n</head>\n<body>\n<main>\n<h1>BoardBridge</h1>\n<p id=\"landed\">{}.</p>\n\
+         <p><a href=\"/#settings\" data-t=\"back\">Back to the page</a></p>\n</main>\n</body>\n</html>\n",
         as_text(words)
     );
     let mut response = guarded("text/html; charset=utf-8", Body::from(text));

@@ -7,17 +7,10 @@ const GATHER_MS = 60;
 const SURE_MS = 4000;
 /** How long after the press of "Board ready" an event is what that confirmed. */
 const CONFIRM_MS = 1000;
-/** The daemon's advice that the page says in words of its own: its form, its heading, what to do. $1 is the heading's {move}, $2 its {made}. */
-const ADVICE = [
-  [/^make the move (\S+) on the board$/, "{move}", "make-it"],
-  [/^shown: (\S+)\. Make it if you have not\.$/, "{move}", "shown"],
-  [/^shown: (\S+)\. Make it if you have not, then your move\.$/, "{move}", "shown-yours"],
-  [/^take (\S+) back on the board$/, "take-back-it", "on-board"],
-  [/^(?<made>\S+) was made instead of (\S+): please correct it$/, "instead", "correct"],
-  [/^(?<made>\S+) cannot be played here: please put it back$/, "not-here", "put-back"],
-  [/^pieces are misplaced$/, "misplaced", "see-list"],
-  [/^new game: put the pieces on their starting squares, then press 'Board ready' or just move$/, "new-game-do", "then-ready"],
-];
+/** Advice that is about a mistake. */
+const MISTAKE = / (was made instead of|cannot be played here|does not fit)|^pieces are misplaced$/;
+/** The longest text, in signs, that surely has room above the board. */
+const ROOM = 90;
 
 class Board {
   constructor(name) {
@@ -84,12 +77,12 @@ class Board {
     const { state } = this;
     if (!this.isLinked()) {
       const words = retold(state.why, state);
-      return { head: capital(t("link." + state.link)), sub: words ?? state.why ?? "", kind: "bad", english: words === null };
+      return { head: capital(t("link." + state.link)), sub: capital(words ?? state.why ?? "").replace("\n", ". "), kind: "bad", english: words === null };
     }
     if (state.advice) return this.advised();
     if (state.ending) {
       const program = state.holders.length && !state.pairing?.can.includes("new-game");
-      return { head: [t("over"), score(state)].filter(Boolean).join(": "), sub: program ? t("again-program") : "" };
+      return { head: t("over"), sub: program ? t("again-program") : "" };
     }
     if (state.holders.length && !state.awaiting) return { head: t("wait") };
     if (state.holders.length) return this.toMove();
@@ -105,20 +98,8 @@ class Board {
   advised() {
     const { state } = this;
     if (/^(White|Black) to move on the board$/.test(state.advice)) return this.toMove();
-    for (const [form, head, sub] of ADVICE) {
-      const found = form.exec(state.advice);
-      if (!found) continue;
-      const inWords = (uci) => uci && moveInWords(uci, state.fen, state.last);
-      const made = found.groups?.made;
-      const move = inWords(made ? found[2] : found[1]);
-      const values = { move, made: inWords(made) };
-      const kind = made || head === "misplaced" ? "bad" : "make";
-      return { head: capital(head === "{move}" ? move : t(head, values)), sub: t(sub), kind };
-    }
     const words = retold(state.advice, state);
-    if (words) return { ...headed(words), kind: "make" };
-    // Its first sentence is the heading.
-    return { ...headed(state.advice), kind: "make", quoted: true };
+    return { ...headed(words ?? state.advice), kind: MISTAKE.test(state.advice) ? "bad" : "make", quoted: words === null };
   }
 
   show() {
@@ -136,7 +117,7 @@ class Board {
     part(".state").dataset.kind = kind;
     quote(part(".sub"), sub, quoted || english);
     // What may have no room above is whole below.
-    const whole = quoted && state.advice.length > 90 ? state.advice : "";
+    const whole = state.advice && head.length + sub.length > ROOM ? state.advice : "";
     tell(part(".why"), whole || (state.why !== state.advice && state.why) || "", state);
     this.showPicture();
     const { start, first } = begun(state);
@@ -146,8 +127,8 @@ class Board {
     part(".list").replaceChildren(...state.guidance.map((action) => element("li", "", carried(action))));
     this.showEnd();
     const offer = paired?.offer ? t("opponent." + paired.offer) : "";
-    const notice = retold(paired?.notice, state);
-    quote(part(".notice"), [notice ?? capital(paired?.notice), offer].filter(Boolean).join(". "), paired?.notice && notice === null);
+    const notice = worded(paired?.notice, state);
+    quote(part(".notice"), [notice.words, offer].filter(Boolean).join(". "), notice.quoted);
     const waits = state.waiting.length ? t("waiting", { names: state.waiting.join(", ") }) : "";
     write(part(".with"), state.holders.length ? t("with", { names: state.holders.join(t("and")) }) + waits : "");
     part(".chat").replaceChildren(...(paired?.chat || []).map((text) => element("li", "", text)));
@@ -187,8 +168,8 @@ class Board {
     for (const [place, color] of this.places()) {
       const player = pairing?.[color];
       const title = player?.title ? player.title + " " : "";
-      const rating = player?.rating ? " (" + player.rating + ")" : "";
-      write(this.part(place + " .name"), player ? title + player.name + rating : t(color));
+      write(this.part(place + " .name"), player ? title + player.name : t(color));
+      write(this.part(place + " .rating"), player?.rating ? String(player.rating) : "");
       this.part(place).dataset.color = color;
       this.part(place).classList.toggle("turn-now", turn === color && !ending);
     }
@@ -213,7 +194,7 @@ class Board {
     part(".end").hidden = !state.ending;
     if (!state.ending) return;
     write(part(".result"), [result(state), score(state)].filter(Boolean).join(" "));
-    write(part(".how"), t("end." + state.ending));
+    write(part(".how"), cause(state));
     part(".keep").hidden = !state.san.length;
     part(".lichess").href = analysis(state);
   }
@@ -278,7 +259,7 @@ class Board {
     for (const [place, ones] of places) {
       ones.forEach((one, index) => this.place(this.part(place), index, one));
     }
-    quote(this.part(".reason"), usable.length && !settings.may_control ? capital(settings.why_not || "") : "", true);
+    tell(this.part(".reason"), usable.length && !settings.may_control ? settings.why_not : "");
   }
 
   place(into, index, { key, now, ...one }) {
@@ -307,15 +288,15 @@ class Board {
     }
     this.calm(button);
     this.closeMenu();
-    const said = this.part(".answer");
+    const answer = this.part(".answer");
     this.readyAt = button.asks === "ready" ? Date.now() : 0;
     this.confirmed = null;
     try {
       await ask(`boards/${encodeURIComponent(this.name)}/${button.asks}`, button.body);
       // What it confirmed may be told before this answer, or after it.
-      write(said, t("done", { what: this.confirmed || button.words.toLowerCase() }));
+      quote(answer, t("done", { what: this.confirmed || button.words.toLowerCase() }));
     } catch (error) {
-      quote(said, capital(error.message), true);
+      tell(answer, error.message, this.state);
     }
     this.changed();
   }
@@ -323,8 +304,8 @@ class Board {
   /** Says what "Board ready" has confirmed. */
   confirms(what) {
     if (Date.now() - this.readyAt > CONFIRM_MS) return;
-    this.confirmed = what;
-    write(this.part(".answer"), t("done", { what }));
+    this.confirmed = retold(what, this.state) ?? what;
+    quote(this.part(".answer"), t("done", { what: this.confirmed }));
   }
 
   calm(button) {
@@ -341,9 +322,9 @@ class Board {
   }
 }
 
-/** A heading, which is the first sentence or its beginning, and the rest. */
+/** A heading, which is the first line, sentence or its beginning, and the rest. */
 function headed(text) {
-  const [, head, sub = ""] = /^(.{12,60}?)(?:[.:;] (.+))?$/s.exec(text) || [null, text];
+  const [, head, sub = ""] = /^(.+?)\n(.+)$/s.exec(text) || /^(.{12,60}?)(?:[.:;] (.+))?$/s.exec(text) || [null, text];
   return { head: capital(head), sub: capital(sub) };
 }
 
@@ -358,11 +339,18 @@ function score({ outcome }) {
   return outcome === "*" ? "" : outcome.replace("-", "–").replaceAll("1/2", "½");
 }
 
-/** Who has won, in words. */
+/** Who has won, in words: the player, if it is known which side that is, else a name or a color. */
 function result({ outcome, pairing }) {
   if (outcome === "1/2-1/2") return t("drawn");
   const winner = { "1-0": "white", "0-1": "black" }[outcome];
   if (!winner) return t("no-result");
   if (pairing?.hand) return t(pairing.hand === winner ? "won.you" : "lost.you");
-  return t("won." + winner);
+  return t("won", { who: pairing?.[winner]?.name || t(winner) });
+}
+
+/** By what a game is over. Where a player's side is known, one who left is not just a player. */
+function cause({ ending, outcome, pairing }) {
+  const won = { "1-0": "white", "0-1": "black" }[outcome];
+  const side = pairing?.hand && won && ending === "abandoned" ? (pairing.hand === won ? ".they" : ".you") : "";
+  return t("end." + ending + side);
 }

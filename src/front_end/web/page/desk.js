@@ -25,8 +25,8 @@ async function does(work) {
   await showDesk();
 }
 
-function deskButton(words, work) {
-  const made = element("button", "", words);
+function deskButton(words, work, look = "") {
+  const made = element("button", look, words);
   made.type = "button";
   made.disabled = !settings.may_control;
   made.addEventListener("click", async () => {
@@ -103,7 +103,7 @@ function foundItem(found) {
   const is = () => (kind?.value ? { kind: kind.value } : {});
   const buttons = element("p", "fields");
   buttons.append(
-    deskButton(t("add"), () => ask(`found/${found.id}/add`, { ...(name.value && { name: name.value }), ...is() })),
+    deskButton(t("add"), () => ask(`found/${found.id}/add`, { ...(name.value && { name: name.value }), ...is() }), "main"),
     tryButton(t("try"), () => ask(`found/${found.id}/try`, is())),
   );
   item.append(buttons);
@@ -137,7 +137,7 @@ function boardItem(name) {
       if (way === "board") return ask("links", { boards: [name, other] });
       const engine = way === "engine" ? { engine: other, hand: hand.value, go: `movetime ${1000 * time.value}`, ...(elo.value && { elo: Number(elo.value) }) } : {};
       return ask(`boards/${name}/opponent`, engine);
-    }));
+    }, "main"));
   }
   item.append(plays);
   if (settings.added.includes(name)) {
@@ -176,7 +176,7 @@ function showLichess() {
   fit();
   const more = { seek: () => ({ rated: false }), challenge: () => ({ user: user.value, rated: false }), computer: () => ({ level: Number(level.value) }) };
   const asks = () => ask("lichess/" + way.value, { time: time.value, color: color.value, ...more[way.value]() });
-  const buttons = [deskButton(t("play"), asks), deskButton(t("withdraw"), () => ask("lichess/withdraw", {}))];
+  const buttons = [deskButton(t("play"), asks, "main"), deskButton(t("withdraw"), () => ask("lichess/withdraw", {}))];
   $("on-lichess").replaceChildren(wayLabel, userLabel, levelLabel, timeLabel, colorLabel, ...buttons);
 }
 
@@ -187,10 +187,10 @@ async function showDesk() {
   desk.timer = setTimeout(showDesk, FOUND_MS);
   try {
     await showSettings();
-    quote($("desk-why"), settings.may_control ? "" : capital(settings.why_not || ""), true);
+    tell($("desk-why"), settings.may_control ? "" : settings.why_not);
     if (settings.may_control) await look();
   } catch (error) {
-    quote($("desk-why"), capital(error.message), true);
+    tell($("desk-why"), error.message);
   }
   const { added, started, linked, lichess } = settings;
   const text = JSON.stringify([added, started, linked, lichess, desk.engines, [...boards.keys()]]);

@@ -1,30 +1,45 @@
-// How each kind of board is switched on and connected: a picture and a sentence. The words are in words.js, as "on.KIND"; a kind that
-// has none there is told of by the way it is reached.
+// How each kind of board is switched on and connected: a picture of shared parts, and a sentence. The words are in words.js, as "on.KIND"; a
+// kind that has none there is told of by the way it is reached. Each kind has a row in PICTURES: `tests/project/boards.rs` holds that.
 "use strict";
 
-/** The squares of a small board that are dark. */
-const DARK = [0, 1, 2, 3].flatMap((row) => [0, 1].map((pair) => `M${10 + 16 * pair + 8 * (row % 2)} ${18 + 8 * row}h8v8h-8z`)).join("");
-/** A switch: a circle that is open, and a line in it. */
-const SWITCH = "M50 13a5 5 0 1 0 6 0M53 10v6";
-/** The parts of each picture: lines, and what is filled. */
-const PICTURES = {
-  cable: { lines: "M44 34C66 34 62 54 84 54" + SWITCH, full: "M84 49h10v10h-10zM94 51h6v6h-6z" },
-  adapter: { lines: "M44 34C54 34 54 54 60 54M80 54h8M60 47h20v14h-20z" + SWITCH, full: "M88 50h8v8h-8zM96 52h5v4h-5z" },
-  air: { lines: "M60 26q7 8 0 16M68 21q12 13 0 26M76 16q17 18 0 36" + SWITCH, full: "", phone: true },
+/** Something at each square of a small board. */
+const squares = (drawn) => Array.from({ length: 16 }, (_, at) => drawn(20 + 8 * (at % 4), 20 + 8 * (at >> 2), at % 4 ^ (at >> 2) % 2)).join("");
+const rows = [24, 32, 40, 48];
+/** What a picture is made of: lines, areas, and lamps. */
+const PARTS = {
+  board: { line: "M20 20h32v32h-32zM112 44h36v20h-36zM118 70h24M130 64v6" },
+  squares: { full: squares((x, y, odd) => (odd % 2 ? `M${x} ${y}h8v8h-8z` : "")) },
+  buttons: { line: squares((x, y) => `M${x + 2} ${y + 4}a2 2 0 1 0 4 0a2 2 0 1 0-4 0`) },
+  lamps: { lamp: squares((x, y) => `M${x + 4} ${y + 4}h0`) },
+  edges: { lamp: rows.map((at) => `M15 ${at}h0M${at} 57h0`).join("") },
+  sides: { line: "M8 20h7v32h-7zM57 20h7v32h-7z" },
+  clock: { line: "M20 62h32v13h-32zM36 62v13M25 68h6M41 68h6" },
+  key: { line: "M40 70a4 4 0 1 0 8 0a4 4 0 1 0-8 0M48 70h12M56 70v4M60 70v4" },
+  on: { line: "M33 9a5 5 0 1 0 6 0M36 5v6" },
+  cable: { line: "M52 46C72 46 72 58 92 58", full: "M92 53h10v10h-10zM102 55h6v6h-6z" },
+  adapter: { line: "M52 46C60 46 60 58 66 58M84 58h8M66 51h18v14h-18z", full: "M92 53h10v10h-10zM102 55h6v6h-6z" },
+  arduino: { line: "M52 46C60 46 60 58 66 58M84 58h8M66 51h18v14h-18zM70 51v-3M75 51v-3M80 51v-3M70 65v3M75 65v3M80 65v3", full: "M92 53h10v10h-10zM102 55h6v6h-6z" },
+  air: { line: "M70 22q6 7 0 14M77 17q11 12 0 24M84 12q16 17 0 34" },
+  phone: { line: "M14 60h12v22h-12zM18 78h4", bad: "M8 82l24-22" },
 };
-/** The picture of each kind that is not told by its transport alone. */
-const PICTURE_OF = { "novag-ucb": "adapter" };
+/** What each kind looks like, and how it is reached, as far as that is known. */
+const PICTURES = {
+  "novag-citrine": "squares edges on cable",
+  "novag-ucb": "squares on adapter",
+  "miko-neo": "squares lamps sides on air phone",
+  "swpp": "buttons arduino",
+  "chessnut": "squares lamps on air cable phone",
+  "dgt": "squares clock cable",
+  "dgt-pegasus": "squares lamps on air phone key",
+};
 
 /** A picture, with words for those who do not see it. */
-function howPicture(kind, media, words) {
-  const { lines, full, phone } = PICTURES[PICTURE_OF[kind] || (media[0] === "ble" ? "air" : "cable")];
-  const picture = drawn("svg", { viewBox: "0 0 150 80", role: "img", "aria-label": words });
-  drawn("path", { class: "full", d: DARK }, picture);
-  drawn("path", { d: "M10 18h32v32h-32zM102 44h36v20h-36zM108 70h24M120 64v6" + lines }, picture);
-  if (full) drawn("path", { class: "full", d: full }, picture);
-  if (phone) {
-    drawn("path", { d: "M18 56h12v20h-12zM22 73h4" }, picture);
-    drawn("path", { class: "bad", d: "M12 76l24-20" }, picture);
+function howPicture(kind, media) {
+  const parts = ["board", ...(PICTURES[kind] || (media[0] === "ble" ? "squares on air phone" : "squares on cable")).split(" ")];
+  const words = parts.map((part) => t("picture." + part)).filter(Boolean).join(", ");
+  const picture = drawn("svg", { viewBox: "0 0 156 84", role: "img", "aria-label": words });
+  for (const part of parts) {
+    for (const [look, path] of Object.entries(PARTS[part])) drawn("path", { class: look, d: path }, picture);
   }
   return picture;
 }
@@ -40,8 +55,7 @@ function showHow() {
   const chosen = settings.kinds.find(({ kind }) => kind === $("how-kind").value);
   if (!chosen) return $("how-shown").replaceChildren();
   const { kind, media } = chosen;
-  const by = PICTURE_OF[kind] || (media[0] === "ble" ? "air" : "cable");
-  $("how-shown").replaceChildren(howPicture(kind, media, t("picture." + by)), element("p", "", howWords(kind, media)));
+  $("how-shown").replaceChildren(howPicture(kind, media), element("p", "", howWords(kind, media)));
 }
 
 /** The kinds to choose from; what was chosen stays. */

@@ -12,16 +12,22 @@ async function showLogin() {
   } catch {
     // The line at the top says that the connection is lost.
   }
-  const problem = account && account.problem ? ": " + account.problem : "";
+  const problem = worded(account?.problem);
   const user = account?.user || t("an-account");
-  quote(login.state, account ? t("plays-on", { user, board: account.board }) + problem : t("nobody-in"), Boolean(problem));
-  const buttons = [];
-  if (!account || account.problem) buttons.push(loginButton(t("log-in"), logIn));
-  if (account) buttons.push(loginButton(t("log-out", { user }), async () => (await ask("lichess/logout", {})).done));
-  login.bar.replaceChildren(...buttons);
-  for (const button of [...buttons, login.finish]) {
+  const plays = account && t("plays-on", { user, board: account.board });
+  quote(login.state, plays ? [plays, problem.words].filter(Boolean).join(". ") : t("nobody-in"), problem.quoted);
+  const key = JSON.stringify([account?.user, account?.problem]);
+  // Buttons that stay keep the focus.
+  if (login.bar.dataset.key !== key) {
+    const buttons = [];
+    if (!account || account.problem) buttons.push(loginButton(t("log-in"), logIn));
+    if (account) buttons.push(loginButton(t("log-out", { user }), async () => (await ask("lichess/logout", {})).done));
+    login.bar.replaceChildren(...buttons);
+    login.bar.dataset.key = key;
+  }
+  for (const button of [...login.bar.children, login.finish]) {
     button.disabled = !settings.may_control;
-    button.title = button.disabled ? settings.why_not || "" : "";
+    button.title = button.disabled ? worded(settings.why_not).words : "";
   }
 }
 
@@ -37,7 +43,7 @@ function loginButton(text, does) {
     } catch (error) {
       words = error.message;
     }
-    write(login.said, words || "");
+    tell(login.said, words);
     showLogin();
   });
   return button;
@@ -46,7 +52,6 @@ function loginButton(text, does) {
 /** Goes to Lichess, which sends the browser back. */
 async function logIn() {
   location.href = (await ask("lichess/login", {})).url;
-  return t("opening");
 }
 
 function pasteLogin() {
@@ -67,7 +72,7 @@ function pasteLogin() {
 
 login.said.setAttribute("role", "status");
 login.part.append(login.title, login.state, login.bar, login.said, pasteLogin());
-$("settings").append(login.part);
+$("about").before(login.part);
 
 /** The account may have changed in another window. */
 function lookAgain() {

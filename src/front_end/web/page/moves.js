@@ -59,9 +59,10 @@ function pgn(state) {
   return head + "\n" + [...moves, tags.Result].join(" ") + "\n";
 }
 
-/** Where Lichess shows these moves; it is told them by the player's click. */
+/** Where Lichess shows this game, or analyses its moves; it is told them by the player's click. */
 function analysis(state) {
   const { fen } = begun(state);
+  if (/^https:\/\/lichess\.org\/\w+$/.test(state.pairing?.site)) return state.pairing.site;
   const game = (fen ? `[SetUp "1"] [FEN "${fen}"] ` : "") + state.san.join(" ");
   return "https://lichess.org/analysis/pgn/" + encodeURIComponent(game);
 }

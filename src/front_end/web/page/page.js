@@ -10,7 +10,7 @@ const DEAD_MS = 40000;
 const FIRST_WAIT_MS = 500;
 const LAST_WAIT_MS = 5000;
 /** Events that are announced in the daemon's words. */
-const TOLD = ["mistake", "mended", "disconnected", "answers", "pairing"];
+const TOLD = ["mistake", "mended", "disconnected", "answers"];
 
 const $ = (id) => document.getElementById(id);
 const boards = new Map();
@@ -142,7 +142,9 @@ function told(line) {
   }
   if (line.event === "executed" || line.event === "mended") board.confirms(line.text);
   if (line.event === "pairing" && board.state) {
-    board.state.pairing = line.pairing;
+    // The opponent of a game that is over leaves; who played stays on the card.
+    const over = board.state.ending && board.state.pairing;
+    board.state.pairing = line.pairing ?? (over ? { ...over, can: [], offer: null } : null);
     board.show();
   }
 }
@@ -151,8 +153,19 @@ function announce(line, where) {
   if (line.event === "moved" && line.san) say(where + spoken(line.san));
   else if (line.event === "took-back" && line.san) say(where + t("said-took-back", { move: spoken(line.san) }));
   else if (line.event === "new-game") say(where + t("said-new-game"));
-  else if (line.event === "ended") say(where + [result(line), t("end." + line.end)].filter(Boolean).join(", "));
-  else if (TOLD.includes(line.event) && line.text) say(where + line.text, "en");
+  else if (line.event === "ended") {
+    const { outcome, end: ending } = line;
+    const ended = { outcome, ending, pairing: boards.get(line.board)?.state?.pairing };
+    say(where + [result(ended), cause(ended)].filter(Boolean).join(", "));
+  } else if (line.event === "pairing") {
+    const offer = line.pairing?.offer ? t("opponent." + line.pairing.offer) : "";
+    const notice = worded(line.pairing?.notice);
+    const words = [notice.words, offer].filter(Boolean).join(". ");
+    if (words) say(where + words, notice.quoted ? "en" : LANGUAGE);
+  } else if (TOLD.includes(line.event) && line.text) {
+    const { words, quoted } = worded(line.text, boards.get(line.board)?.state);
+    say(where + words, quoted ? "en" : LANGUAGE);
+  }
 }
 
 function leftOut(why) {
@@ -261,9 +274,9 @@ function beginSwitches() {
     try {
       await ask("settings", { programs: $("programs").checked ? "network" : "here" });
     } catch (error) {
-      write($("line"), error.message);
+      tell($("line"), error.message);
     }
-    showSettings().catch((error) => write($("line"), error.message));
+    showSettings().catch((error) => tell($("line"), error.message));
   });
   for (const [tag, name] of Object.entries(LANGUAGES)) $("language").add(new Option(name, tag, false, tag === LANGUAGE));
   $("language").addEventListener("change", () => {
@@ -282,8 +295,8 @@ function turnTo() {
   listen();
   enlargeChosen();
   if (wanted === "desk") showDesk();
-  if (wanted === "games") showGames().catch((error) => write($("line"), error.message));
-  if (wanted === "settings") showSettings().catch((error) => write($("line"), error.message));
+  if (wanted === "games") showGames().catch((error) => tell($("line"), error.message));
+  if (wanted === "settings") showSettings().catch((error) => tell($("line"), error.message));
 }
 
 window.addEventListener("hashchange", () => {

@@ -64,10 +64,10 @@ function askForCode(known) {
   });
   const model = /iPhone|iPad|Android|Windows|Mac|Linux/.exec(navigator.userAgent)?.[0] || "phone";
   const name = field(form, "pair-name", t("pair-name"), { maxLength: 40, required: true, value: model, autocomplete: "off" });
-  const button = element("button", "", t("pair-button"));
-  const said = element("p", "notice");
-  said.setAttribute("role", "alert");
-  form.append(button, said);
+  const button = element("button", "main", t("pair-button"));
+  const refused = element("p", "notice");
+  refused.setAttribute("role", "alert");
+  form.append(button, refused);
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     button.disabled = true;
@@ -75,7 +75,7 @@ function askForCode(known) {
       await ask("pair", { code: code.value, name: name.value });
       location.replace("/");
     } catch (error) {
-      quote(said, capital(error.message), true);
+      tell(refused, error.message);
       code.select();
     }
     button.disabled = false;
@@ -118,7 +118,7 @@ async function showPhones() {
       phones.part.append(bar);
     }
     phones.part.append(phones.shown);
-    $("settings").append(phones.part);
+    $("about").before(phones.part);
   }
   // A list that has not changed keeps its focus.
   const key = JSON.stringify(paired);
@@ -151,7 +151,7 @@ function phone({ id, name, since, you }) {
       if (you) location.replace("/");
       quote(phones.shown, t("phone-removed", { name }));
     } catch (error) {
-      quote(phones.shown, capital(error.message), true);
+      tell(phones.shown, error.message);
     }
     showPhones();
   });
@@ -178,7 +178,7 @@ async function showCode() {
       quote(phones.shown, added ? t("phone-paired", { name: added.name }) : t("code-over"));
     }, LOOK_MS);
   } catch (error) {
-    quote(phones.shown, capital(error.message), true);
+    tell(phones.shown, error.message);
   }
 }
 

@@ -75,8 +75,8 @@ class Picture {
         const [x, y] = this.at(file + rank);
         const isDark = (file.charCodeAt(0) + rank) % 2 === 0;
         drawn("rect", { x, y, width: 100, height: 100, class: isDark ? "d" : "l" }, this.squares);
-        if (x === 0) drawn("text", { x: 4, y: y + 19 }, this.names).textContent = rank;
-        if (y === 700) drawn("text", { x: x + 85, y: 794 }, this.names).textContent = file;
+        if (x === 0) drawn("text", { x: 4, y: y + 23 }, this.names).textContent = rank;
+        if (y === 700) drawn("text", { x: x + 83, y: 794 }, this.names).textContent = file;
       }
     }
   }

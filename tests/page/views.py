@@ -1,0 +1,384 @@
+#!/usr/bin/env python3
+"""Every view of the page in a real browser, in states that are made up: on a phone's and a desk's size, light and dark, in English and
+German, with text of twice the size. axe-core finds nothing, nothing is cut off or wider than the screen, and no board moves when its
+words change. The page's files are served from the sources, so this needs no daemon; that the daemon sends such states is what the
+other tests of this folder and `docs/*.schema.json` are for.
+
+    tests/page/views.py [--pictures FOLDER]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import chess
+
+from run import PHONE, REPOSITORY, Page, until
+from selenium.webdriver.common.keys import Keys
+
+FILES = REPOSITORY / "src/front_end/web/page"
+DESK = (1440, 900)
+TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml", ".png": "image/png"}
+AT = "2026-11-27T21:00:00.000Z"
+ITALIAN = "e2e4 e7e5 g1f3 b8c6 f1c4 f8c5 c2c3 g8f6 d2d4 e5d4 c3d4 c5b4"
+MATE = "e2e4 e7e5 d1h5 b8c6 f1c4 g8f6 h5f7"
+# The kinds of which there are pictures, and one of tomorrow.
+PICTURES = re.findall(r'^  "([\w-]+)": "([\w ]+)",$', (FILES / "kinds.js").read_text(), re.MULTILINE)
+KINDS = [*((kind, f"A board of the kind {kind}", ["ble" if "air" in parts else "serial"]) for kind, parts in PICTURES), ("of-tomorrow", "Another", ["serial"])]
+SETTINGS = {
+    "version": "0.1.0", "control": "paired", "may_control": True, "may_pair": True, "why_not": None,
+    "games": "/var/lib/boardbridge/games", "site": "Kitchen table", "player": None, "added": ["citrine", "neo"], "started": [],
+    "linked": [], "programs": "here", "programs_fixed": False, "lichess": True,
+    "kinds": [{"kind": kind, "title": title, "media": media} for kind, title, media in KINDS],
+}
+FOUND = [
+    {"id": "a", "kinds": ["novag-citrine"], "transport": "serial", "name": "Novag Citrine",
+     "why": "a Novag Citrine and sister boards, by its name (/dev/serial/by-id/usb-Novag_Citrine-if00)"},
+    {"id": "b", "kinds": [kind for kind, _, media in KINDS if "serial" in media], "transport": "serial",
+     "name": "FTDI FT232R USB UART", "why": "a general adapter: a board, or another device. Adding it asks what it is, which may "
+     "upset a printer (/dev/serial/by-id/usb-FTDI_FT232R_USB_UART_A50285BI-if00-port0)"},
+    {"id": "c", "kinds": ["miko-neo"], "transport": "ble", "name": "Square Off Neo - 1A2",
+     "why": "a Miko Neo, formerly Square Off Neo, by its name (AA:BB:CC:DD:EE:FF)"},
+]
+CLOCKS = {"white": 754.0, "black": 61.5, "at": AT, "runs": "white"}
+LONG = "the board does not answer: is it switched on and connected, and is its `kind` right? With the service stopped, " \
+    "`boardbridge scan --probe` asks what is at a cable"
+
+
+def state(board: str, moves: str = "", **more: Any) -> dict[str, Any]:
+    """A board in this game."""
+    position, sans = chess.Board(), []
+    last = None
+    for uci in moves.split():
+        move = chess.Move.from_uci(uci)
+        san = position.san(move)
+        color = "white" if position.turn else "black"
+        last = {"uci": uci, "san": san, "number": position.fullmove_number, "color": color, "by": "hand", "took": 7.5}
+        sans.append(san)
+        position.push(move)
+    return {
+        "event": "snapshot", "at": AT, "board": board, "link": "up", "why": None, "transport": "/dev/ttyUSB0 at 57600 baud",
+        "id": "Citrine", "battery": None, "game": "startpos" + (" moves " + moves if moves else ""), "fen": position.fen(),
+        "san": sans, "ply": len(sans), "turn": "white" if position.turn else "black", "last": last,
+        "took": [7.5 if at % 2 == 0 else None for at in range(len(sans))], "sure": True, "ending": None, "outcome": None,
+        "ended_by": None, "result": None, "target": None, "awaiting": False, "advice": "", "make": None, "guidance": [],
+        "holders": [], "waiting": [], "pairing": None,
+    } | more
+
+
+def pairing(**more: Any) -> dict[str, Any]:
+    """A game on Lichess against somebody with a long name."""
+    return {
+        "white": {"name": "Anna_from_the_kitchen", "rating": 1512}, "black": {"name": "MagnificentGrandmaster", "title": "GM", "rating": 2840},
+        "hand": "white", "tournament": "rated blitz game", "site": "https://lichess.org/abcdefgh", "clocks": CLOCKS,
+        "clock_times": [], "offer": None, "chat": [], "notice": None, "can": ["draw", "take-back", "resign"],
+    } | more
+
+
+LICHESS = {"holders": ["Lichess"], "awaiting": True, "pairing": pairing(), "battery": 87}
+ADVICE = {
+    "make": {"advice": "make the move c5b4 on the board", "make": "c5b4", "holders": ["Lichess"], "pairing": pairing(clocks=None)},
+    "mistake": {"advice": "d1d8 was made instead of c5b4: please correct it", "make": None, "holders": ["Lichess"],
+                "guidance": [{"piece": "Q", "from": "d8", "to": "d1"}, {"piece": "b", "from": "c5", "to": "b4"}]},
+    "set up": {"advice": "set up the position, then press 'Board ready' or just move (FEN 8/8/8/8/8/8/8/K6k w - - 0 1)",
+               "guidance": [{"piece": "P", "from": square + "2", "to": None} for square in "abcdefgh"]},
+    "unknown": {"advice": "it is not known how the pieces stand. Put them on their starting squares and move, or begin a game in a program"},
+    "analysed": {"advice": "your program only analyses: it gets e2e4 when it stops. To play, choose a clock in the program, not infinite",
+                 "holders": ["192.168.1.7:50112 (disconnected)"], "waiting": ["the WhitePawn app (tcp 127.0.0.1:9690)"]},
+    "silent": {"link": "silent", "why": LONG, "advice": LONG},
+    "waits": {"holders": ["the engine Stockfish 16"], "pairing": pairing(clocks=None, notice="new game: you play Black; the engine begins "
+              "when the pieces stand at the start", offer="draw", can=["new-game", "ready", "draw", "decline"], chat=["GM: good luck"])},
+}
+DOWN = {"link": "down", "why": "there is no /dev/ttyUSB1: is the cable plugged in, and does `boardbridge scan` show another name?"}
+DOWN |= {"advice": "no link to the board: " + DOWN["why"]}
+OVER = {"ending": "checkmate", "outcome": "1-0", "ended_by": "rules", "holders": [], "pairing": pairing(can=[], clocks=CLOCKS | {"runs": None})}
+FOUR = [state("citrine", ITALIAN, **LICHESS), state("dgt", "e2e4", **DOWN), state("neo", ITALIAN, **ADVICE["mistake"]), state("ucb", MATE, **OVER)]
+
+
+# What is wrong, of all views.
+faults: list[tuple[Any, ...]] = []
+
+
+class Scene:
+    """What the server tells."""
+
+    def __init__(self, boards: list[dict[str, Any]], found: list[dict[str, Any]] | None = None, stranger: bool = False, **more: Any) -> None:
+        self.boards, self.found, self.stranger = boards, found or [], stranger
+        self.settings = SETTINGS | more
+
+    def answers(self, path: str) -> Any:
+        games = [{"file": f"{n}.pgn", "board": "citrine", "white": "Anna", "black": "Stockfish 16", "result": "1-0", "plies": 7, "begun": AT} for n in "ab"]
+        board = chess.Board()
+        moves = []
+        for uci in MATE.split():
+            move = chess.Move.from_uci(uci)
+            moves.append({"san": board.san(move), "uci": uci, "took": 3.5})
+            board.push(move)
+            moves[-1]["fen"] = board.fen()
+        account = {"board": "citrine", "user": "Anna_from_the_kitchen", "problem": None}
+        phones = [{"id": 1, "name": "Anna's phone", "since": AT, "you": True}, {"id": 2, "name": "The phone in the hall, on the left", "since": AT, "you": False}]
+        known = {
+            "settings": self.settings, "found": self.found, "engines": [{"name": "stockfish", "path": "/usr/games/stockfish"}],
+            "games": games, "games/a.pgn/moves": {"white": "Anna", "black": "Stockfish 16", "result": "1-0", "start": chess.STARTING_FEN, "moves": moves},
+            "lichess": account, "pairs": phones,
+            "pair/code": {"code": "123456", "seconds": 120, "addresses": ["http://kitchen.local:9660", "http://192.168.1.20:9660"], "qr": {"size": 21, "path": "M0 0h7v7h-7z"}},
+        }
+        return known.get(path)
+
+    def lines(self, path: str) -> list[dict[str, Any]]:
+        names = [board["board"] for board in self.boards]
+        if path == "wall":
+            keys = ["board", "link", "fen", "ply", "outcome"]
+            players = lambda board, color: ((board["pairing"] or {}).get(color) or {}).get("name")
+            tiles = [{key: board[key] for key in keys} | {"event": "board", "last": board["last"] and board["last"]["uci"], "clocks": None,
+                     "white": players(board, "white"), "black": players(board, "black")} for board in self.boards]
+            return [{"event": "wall", "version": "0.1.0", "boards": names}, *tiles]
+        daemon = {"event": "daemon", "at": AT, "version": "0.1.0", "boards": names, "clients": 0, "watchers": 0}
+        return [daemon, *self.boards]
+
+
+SCENES = {
+    "nothing": Scene([]),
+    "one board": Scene([state("citrine", ITALIAN, **LICHESS)]),
+    "in check": Scene([state("citrine", "e2e4 e7e5 d1h5 b8c6 f1c4 g8f6 c4f7", **LICHESS)]),
+    "game over": Scene([state("citrine", MATE, **OVER)]),
+    **{name: Scene([state("citrine", ITALIAN, **advice)]) for name, advice in ADVICE.items()},
+    "two boards": Scene(FOUR[:2]),
+    "four boards": Scene(FOUR),
+    "found boards": Scene(FOUR[:2], FOUND, started=["citrine"], linked=["citrine.dgt"]),
+    "may not": Scene([state("citrine", ITALIAN, **LICHESS)], may_control=False, may_pair=False,
+                     why_not='control is off: to allow it from this computer, set control = "local" under [web] in the configuration'),
+    "stranger": Scene([], stranger=True),
+}
+# The part of the page that a scene is looked at in, where it is not the boards.
+VIEWS = [
+    *[(name, "") for name in SCENES if name != "found boards"],
+    ("nothing", "desk"), ("found boards", "desk"), ("may not", "desk"), ("four boards", "wall"), ("nothing", "games"), ("one board", "games"),
+    ("one board", "settings"), ("may not", "settings"),
+]
+
+
+class Server(ThreadingHTTPServer):
+    """The page's files, and an API that tells a scene."""
+
+    daemon_threads = True
+    scene = SCENES["nothing"]
+    # The streams of a scene end when it does.
+    over = threading.Event()
+
+    def show(self, scene: Scene) -> None:
+        self.over.set()
+        self.over, self.scene = threading.Event(), scene
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: Server
+
+    def log_message(self, *_: Any) -> None:
+        """Nothing is logged."""
+
+    def sends(self, kind: str, body: bytes, status: int = 200) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_POST(self) -> None:  # noqa: N802
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.do_GET()
+
+    def do_GET(self) -> None:  # noqa: N802
+        path = self.path.split("?")[0]
+        if not path.startswith("/api/v1/"):
+            file = FILES / (path[1:] or "page.html")
+            return self.sends(TYPES.get(file.suffix, "application/json"), file.read_bytes())
+        path, scene = path.removeprefix("/api/v1/"), self.server.scene
+        if scene.stranger:
+            return self.sends("application/json", b'{"error": "no code is shown now, or its time is over: show one on BoardBridge\'s computer, '
+                              b'by `boardbridge pair` or on its page"}', 403)
+        if path in ["events", "wall"]:
+            over = self.server.over
+            self.send_response(200)
+            self.send_header("Content-Type", "text/event-stream")
+            self.end_headers()
+            try:
+                for line in scene.lines(path):
+                    self.wfile.write(f"data: {json.dumps(line)}\n\n".encode())
+                over.wait()
+            except BrokenPipeError:
+                # The browser is at another view.
+                pass
+            return None
+        found = scene.answers(path)
+        return self.sends("application/json", json.dumps({"error": "there is no such game"} if found is None else found).encode(), 404 if found is None else 200)
+
+
+def shows(page: Page, server: Server, address: str, scene: str, part: str) -> None:
+    """Opens a view, and waits until it is whole."""
+    server.show(SCENES[scene])
+    page.driver.get("about:blank")
+    page.driver.get(f"{address}#{part}")
+    if SCENES[scene].stranger:
+        until("the question for the code", lambda: page.driver.find_elements("css selector", "#pair"))
+        return
+    names = [board["board"] for board in SCENES[scene].boards]
+    if part in ["", "desk"]:
+        until("the boards", lambda: len(page.driver.find_elements("css selector", "#all article h2")) == len(names))
+        until("their states", lambda: page.driver.execute_script("return [...boards.values()].every((board) => board.state)"))
+    if part == "desk" and SCENES[scene].settings["may_control"]:
+        until("what is found", lambda: len(page.driver.find_elements("css selector", "#found > li")) == len(SCENES[scene].found))
+        until("who plays", lambda: len(page.driver.find_elements("css selector", "#at-boards > li")) >= len(names))
+    if part == "wall":
+        until("the wall", lambda: len(page.driver.find_elements("css selector", ".tile[data-ply]")) == len(names))
+    if part == "games":
+        until("the games", lambda: page.driver.find_elements("css selector", "#list li"))
+        page.one("#list button").click()
+        until("the replay", lambda: page.one("#replay").is_displayed())
+        page.one("#replay [data-to='last']").click()
+    if part == "settings":
+        until("the phones", lambda: not SCENES[scene].settings["may_pair"] or page.driver.find_elements("css selector", "#phones li"))
+        page.driver.execute_script("document.getElementById('about').open = true")
+        if SCENES[scene].settings["may_pair"]:
+            page.one("#pair-show").click()
+            until("the code", lambda: page.text("#phones .code"))
+
+
+# What is wrong with a view, in the browser: what is wider than the screen or its own place, too small for a finger, or untold.
+FAULTS = """
+const wrong = [];
+if (document.documentElement.scrollWidth > innerWidth) wrong.push(`${document.documentElement.scrollWidth} px wide`);
+for (const one of document.querySelectorAll("button, select, summary, nav a, input, a.lichess, #list a")) {
+  if (one.closest(".tile") || one.type === "checkbox" || !one.checkVisibility()) continue;
+  const { width, height } = one.getBoundingClientRect();
+  if (width < 24 || height < 24) wrong.push(`too small: ${one.outerHTML.slice(0, 80)} ${width} ${height}`);
+  if (one.scrollWidth > one.clientWidth + 1 && one.clientWidth && one.tagName !== "INPUT") wrong.push(`cut off: ${one.outerHTML.slice(0, 80)}`);
+}
+for (const one of document.querySelectorAll("#large .do, #large .sub")) {
+  if (one.scrollHeight > one.clientHeight + 2 && !one.closest("article").querySelector(".why").textContent) wrong.push(`cut off: ${one.textContent}`);
+}
+const english = [...document.querySelectorAll("[lang='en']")].filter((one) => one.textContent && one.checkVisibility() && !one.contains(document.body));
+if (LANGUAGE !== "en") for (const one of english) wrong.push(`in English: ${one.textContent}`);
+return wrong;
+"""
+
+
+def looks(page: Page, what: str, pictures: Path | None, axe: bool) -> None:
+    faults.extend((what, wrong) for wrong in page.driver.execute_script(FAULTS))
+    # What axe looks at is the same in each language.
+    if axe:
+        page.accessible(what)
+    if pictures:
+        page.driver.save_screenshot(str(pictures / (what.replace(" ", "-").replace(",", "") + ".png")))
+
+
+def draws(page: Page, server: Server, address: str, pictures: Path | None, size: str) -> None:
+    """Each kind of board has a picture with words, and no two have the same."""
+    shows(page, server, address, "nothing", "desk")
+    seen = set()
+    for kind, *_ in KINDS:
+        page.driver.execute_script("const all = $('how-kind'); all.value = arguments[0]; all.dispatchEvent(new Event('change'))", kind)
+        svg = page.one("#how-shown svg")
+        seen.add(str(svg.get_attribute("innerHTML")))
+        assert "undefined" not in str(svg.get_attribute("outerHTML")) and svg.get_attribute("aria-label"), kind
+        assert len(page.text("#how-shown p")) > 20, kind
+        if pictures:
+            svg.screenshot(str(pictures / f"{size}-kind-{kind}.png"))
+    assert len(seen) == len(KINDS), "two kinds have the same picture"
+
+
+def sits_still(page: Page, server: Server, address: str, size: str) -> None:
+    """The board is at the same place and of the same size whatever there is to say."""
+    seats = {}
+    for name in ["one board", "in check", "game over", *ADVICE]:
+        shows(page, server, address, name, "")
+        seats[name] = page.driver.execute_script(
+            "const { top, width } = document.querySelector('#large .picture').getBoundingClientRect(); return [top, width]"
+        )
+    if len({tuple(seat) for seat in seats.values()}) > 1:
+        faults.append((size, "the board moves", seats))
+
+
+def fits(page: Page, server: Server, address: str) -> None:
+    """A single board is on the screen with its players, clocks and what to press now, without scrolling."""
+    for name in ["one board", "make", "mistake", "game over", "waits"]:
+        shows(page, server, address, name, "")
+        lowest = "return Math.max(...[...document.querySelectorAll('#large :is(.state, .table, .end, .buttons button)')].map((one) => one.getBoundingClientRect().bottom))"
+        low = page.driver.execute_script(lowest + " - innerHeight")
+        if low > 0:
+            faults.append((name, "is below the screen", low))
+
+
+def reaches(page: Page, server: Server, address: str) -> None:
+    """Tab reaches everything that can be pressed or chosen, in each view; only what scrolls or is a tile goes on by arrows."""
+    for scene, part in VIEWS:
+        shows(page, server, address, scene, part)
+        page.driver.execute_script(
+            """document.activeElement.blur(); scrollTo(0, 0);
+            window.wanted = new Set([...document.querySelectorAll("a[href], button, select, input, summary")].filter((one) => one.checkVisibility() && !one.disabled && one.tabIndex >= 0));
+            addEventListener("focusin", (event) => wanted.delete(event.target));"""
+        )
+        count = page.driver.execute_script("return wanted.size")
+        for _ in range(count + 12):
+            page.driver.switch_to.active_element.send_keys(Keys.TAB)
+        left = page.driver.execute_script("return [...wanted].map((one) => one.outerHTML.slice(0, 100))")
+        faults.extend((scene, part, "no Tab reaches", one) for one in left)
+
+
+def rests(page: Page, server: Server, address: str) -> None:
+    """Somebody who wants no motion sees none."""
+    shows(page, server, address, "one board", "")
+    move = "const { state } = boards.get('citrine'); boards.get('citrine').take({ ...state, fen: arguments[0] }); return document.getAnimations().length"
+    for still in [True, False]:
+        value = "reduce" if still else "no-preference"
+        page.cdp("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-reduced-motion", "value": value}]})
+        board = chess.Board(SCENES["one board"].boards[0]["fen"])
+        board.push_uci("b1c3")
+        moved = page.driver.execute_script(move, board.fen())
+        assert (moved == 0) == still, (still, moved)
+        page.driver.execute_script(move, SCENES["one board"].boards[0]["fen"])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pictures", type=Path, help="write a picture of every view there")
+    pictures = parser.parse_args().pictures
+    server = Server(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    address = f"http://127.0.0.1:{server.server_port}/"
+    for size, name in [(PHONE, "phone"), (DESK, "desk")]:
+        page = Page(address, size, script="")
+        sits_still(page, server, address, name)
+        draws(page, server, address, pictures, name)
+        fits(page, server, address)
+        rests(page, server, address)
+        if size == PHONE:
+            reaches(page, server, address)
+        for language, scheme in [("en", "light"), ("en", "dark"), ("de", "light")]:
+            page.driver.execute_script("localStorage.setItem('language', arguments[0])", language)
+            page.cdp("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
+            for scene, part in VIEWS:
+                shows(page, server, address, scene, part)
+                looks(page, f"{name} {scheme} {language}, {part or 'boards'}, {scene}", pictures, axe=language == "en")
+        page.cdp("Emulation.setEmulatedMedia", {"features": []})
+        for scene, part in VIEWS:
+            shows(page, server, address, scene, part)
+            page.driver.execute_script("document.documentElement.style.fontSize = '200%'; dispatchEvent(new Event('resize'))")
+            faults.extend((name, "text of twice the size", scene, part, wrong) for wrong in page.driver.execute_script(FAULTS) if "wide" in wrong)
+            if pictures:
+                page.driver.save_screenshot(str(pictures / f"{name}-200-{part or 'boards'}-{scene.replace(' ', '-')}.png"))
+        page.driver.quit()
+    server.show(SCENES["nothing"])
+    server.shutdown()
+    assert not faults, "\n".join(str(fault) for fault in faults)
+    print("every view is as it should be")
+
+
+if __name__ == "__main__":
+    main()
