@@ -15,6 +15,8 @@ use boardbridge::{
 };
 use serde_json::{Value, json};
 
+/// The time of day, where none is told.
+const AT: SystemTime = SystemTime::UNIX_EPOCH;
 const GAME: [&str; 6] = ["e2e4", "e7e5", "g1f3", "b8c6", "f1b5", "a7a6"];
 
 fn remote() -> Remote {
@@ -75,7 +77,7 @@ fn every_move_is_told_once_and_in_order_whatever_the_broker_does() {
         let mut random = fastrand::Rng::with_seed(seed);
         let now = Instant::now();
         let mut remote = remote();
-        remote.state(now, &state(1, 0), true).unwrap();
+        remote.state(now, AT, &state(1, 0), true).unwrap();
         let mut messages: Vec<(bool, usize)> = Vec::new();
         for ply in 1..=GAME.len() {
             for _ in 0..=random.usize(0..2) {
@@ -90,7 +92,7 @@ fn every_move_is_told_once_and_in_order_whatever_the_broker_does() {
         let mut told = Vec::new();
         for (is_state, ply) in messages {
             if is_state {
-                let news = remote.state(now, &state(1, ply), true).unwrap();
+                let news = remote.state(now, AT, &state(1, ply), true).unwrap();
                 told.extend(news.iter().flat_map(moved));
             } else {
                 remote.event(now, &event(1, ply)).unwrap();
@@ -105,9 +107,19 @@ fn every_move_is_told_once_and_in_order_whatever_the_broker_does() {
 fn a_state_that_a_broker_kept_from_an_earlier_start_is_passed_over() {
     let now = Instant::now();
     let mut remote = remote();
-    remote.state(now, &state(7, 2), true).unwrap();
-    assert!(remote.state(now, &state(6, 5), false).unwrap().is_none());
-    assert!(remote.state(now, &state(7, 1), false).unwrap().is_none());
+    remote.state(now, AT, &state(7, 2), true).unwrap();
+    assert!(
+        remote
+            .state(now, AT, &state(6, 5), false)
+            .unwrap()
+            .is_none()
+    );
+    assert!(
+        remote
+            .state(now, AT, &state(7, 1), false)
+            .unwrap()
+            .is_none()
+    );
     assert_eq!(remote.snapshot().game.len(), 2);
     assert!(
         remote
@@ -115,7 +127,7 @@ fn a_state_that_a_broker_kept_from_an_earlier_start_is_passed_over() {
             .is_none()
     );
     // A daemon that starts again counts from one.
-    remote.state(now, &state(8, 1), true).unwrap().unwrap();
+    remote.state(now, AT, &state(8, 1), true).unwrap().unwrap();
     assert_eq!(remote.snapshot().game.len(), 1);
 }
 
@@ -125,7 +137,7 @@ fn a_daemon_that_is_silent_or_says_that_it_leaves_is_away_and_says_since_when() 
     let mut remote = remote();
     assert!(!remote.snapshot().link.is_open());
     remote.online(now, at, &online(1, true), true);
-    remote.state(now, &state(1, 1), true).unwrap();
+    remote.state(now, AT, &state(1, 1), true).unwrap();
     assert!(remote.snapshot().link.is_open());
     assert!(remote.timeout(now + AWAY_AFTER / 2).is_none());
     let news = remote.timeout(now + AWAY_AFTER).unwrap();
@@ -167,14 +179,14 @@ fn what_a_client_has_stated_is_said_again_when_it_was_lost() {
     let client = ClientId(7);
     let mut remote = remote();
     // Stated before the board was ever heard of.
-    assert!(remote.command(now, at, &target(1)).is_none());
+    assert!(remote.command(now, at, &target(1)).is_empty());
     assert!(
         remote
             .command(now, at, &Command::Await { client, on: true })
-            .is_none()
+            .is_empty()
     );
     remote.online(now, at, &online(1, true), true);
-    remote.state(now, &state(1, 0), true).unwrap();
+    remote.state(now, AT, &state(1, 0), true).unwrap();
     let again = remote.again(now, at);
     let commands: Vec<Value> = again
         .iter()
@@ -186,12 +198,12 @@ fn what_a_client_has_stated_is_said_again_when_it_was_lost() {
     // Answered, and the board knows it: nothing more is said.
     for message in &again {
         let (id, _) = said(&message.payload);
-        assert!(remote.answered(&Answer::to(&id, Ok(()))));
+        assert!(remote.answered(AT, &Answer::to(AT, &id, Ok(()))));
     }
     let mut known: Value = serde_json::from_slice(&state(1, 1)).unwrap();
     known["peer"]["places"] = json!([{ "daemon": "hall-2", "client": 7, "number": 1, "joined": true, "answer": ["e2e4"] }]);
     let news = remote
-        .state(now, known.to_string().as_bytes(), true)
+        .state(now, AT, known.to_string().as_bytes(), true)
         .unwrap()
         .unwrap();
     let place = news.state.place(client, 1).unwrap();
@@ -204,11 +216,11 @@ fn what_a_client_has_stated_is_said_again_when_it_was_lost() {
         number: 1,
         answer: "e2e4".parse().unwrap(),
     };
-    remote.command(later, at, &answered).unwrap();
+    remote.command(later, at, &answered).remove(0);
     let again = remote.again(later + ANSWER_WAIT, at);
     assert_eq!(again.len(), 3);
     // The other daemon has started again, and knows nothing.
-    remote.state(later, &state(2, 1), true).unwrap();
+    remote.state(later, AT, &state(2, 1), true).unwrap();
     assert_eq!(remote.again(later, at).len(), 3);
 }
 
@@ -218,8 +230,8 @@ fn what_is_never_answered_is_said_again_once_each_time() {
     let client = ClientId(7);
     let mut remote = remote();
     remote.online(now, at, &online(1, true), true);
-    remote.state(now, &state(1, 0), true).unwrap();
-    remote.command(now, at, &target(1)).unwrap();
+    remote.state(now, AT, &state(1, 0), true).unwrap();
+    remote.command(now, at, &target(1)).remove(0);
     remote.command(now, at, &Command::Await { client, on: true });
     // A broker that is held up for a while.
     for _ in 0..10 {
@@ -234,32 +246,32 @@ fn a_new_game_is_said_again_with_its_position_until_the_board_has_begun_it() {
     let client = ClientId(7);
     let mut remote = remote();
     remote.online(now, at, &online(1, true), true);
-    remote.state(now, &state(1, 4), true).unwrap();
+    remote.state(now, AT, &state(1, 4), true).unwrap();
     let commands = |messages: &[Message]| -> Vec<Value> {
         let commands = messages.iter().map(|message| said(&message.payload).1);
         commands.collect()
     };
     let first = remote
         .command(now, at, &Command::NewGame { client })
-        .unwrap();
+        .remove(0);
     assert_eq!(commands(&[first]), [json!({ "new-game": { "client": 7 } })]);
-    remote.command(now, at, &target(2)).unwrap();
+    remote.command(now, at, &target(2)).remove(0);
     // The other daemon died before it took them, and has started again.
-    remote.state(now, &state(2, 4), true).unwrap();
+    remote.state(now, AT, &state(2, 4), true).unwrap();
     let again = commands(&remote.again(now, at));
     let new = json!({ "new-game": { "client": 7, "before": 2 } });
     assert_eq!(again[0], new);
     assert_eq!(again[1]["state"]["number"], 2);
     // The client has gone on, and that was lost too: the game must not be begun anew when it was.
-    remote.command(now, at, &target(3)).unwrap();
-    remote.state(now, &state(3, 4), true).unwrap();
+    remote.command(now, at, &target(3)).remove(0);
+    remote.state(now, AT, &state(3, 4), true).unwrap();
     let again = commands(&remote.again(now, at));
     assert_eq!((&again[0], again.len()), (&new, 2));
     let mut known: Value = serde_json::from_slice(&state(3, 5)).unwrap();
     known["peer"]["places"] =
         json!([{ "daemon": "hall-2", "client": 7, "number": 2, "joined": true, "answer": [] }]);
     remote
-        .state(now, known.to_string().as_bytes(), true)
+        .state(now, AT, known.to_string().as_bytes(), true)
         .unwrap();
     let later = now + ANSWER_WAIT;
     let again = commands(&remote.again(later, at));
@@ -277,14 +289,18 @@ fn a_new_game_that_its_daemon_began_before_it_died_is_not_begun_anew() {
     remote.online(now, at, &online(1, true), true);
     let mut old: Value = serde_json::from_slice(&state(1, 4)).unwrap();
     old["peer"]["since"] = json!("2026-01-31T12:00:00.123456789Z");
-    remote.state(now, old.to_string().as_bytes(), true).unwrap();
+    remote
+        .state(now, AT, old.to_string().as_bytes(), true)
+        .unwrap();
     remote.command(now, at, &Command::NewGame { client });
     remote.command(now, at, &target(2));
     // It has begun, and the daemon died before it said so; the board knows no place of the client.
     remote.online(now, at, &online(2, true), true);
     let mut new: Value = serde_json::from_slice(&state(2, 1)).unwrap();
     new["peer"]["since"] = json!("2026-01-31T12:05:00Z");
-    remote.state(now, new.to_string().as_bytes(), true).unwrap();
+    remote
+        .state(now, AT, new.to_string().as_bytes(), true)
+        .unwrap();
     let again = said(&remote.again(now, at)[0].payload).1;
     let after = "2026-01-31T12:00:00.123456789Z";
     assert_eq!(again["new-game"]["after"], after);
@@ -306,15 +322,11 @@ fn a_new_game_on_a_board_without_a_game_is_said_once() {
     let client = ClientId(7);
     let mut remote = remote();
     remote.online(now, at, &online(1, true), true);
-    remote.state(now, &state(1, 0), true).unwrap();
-    assert!(
-        remote
-            .command(now, at, &Command::NewGame { client })
-            .is_some()
-    );
+    remote.state(now, AT, &state(1, 0), true).unwrap();
+    assert!(remote.command(now, at, &Command::NewGame { client }).len() == 1);
     remote.command(now, at, &target(2));
     // Its daemon took both, died, and the hand has moved.
-    remote.state(now, &state(2, 1), true).unwrap();
+    remote.state(now, AT, &state(2, 1), true).unwrap();
     let again = remote.again(now, at);
     assert_eq!(again.len(), 1);
     assert!(said(&again[0].payload).1["state"].is_object());
@@ -326,10 +338,14 @@ fn a_client_that_leaves_while_its_board_is_out_of_reach_is_not_listed_there_for_
     let client = ClientId(7);
     let mut remote = remote();
     remote.online(now, at, &online(1, true), true);
-    remote.state(now, &state(1, 0), true).unwrap();
-    remote.command(now, at, &target(1)).unwrap();
+    remote.state(now, AT, &state(1, 0), true).unwrap();
+    remote.command(now, at, &target(1)).remove(0);
     remote.unreached("no broker");
-    assert!(remote.command(now, at, &Command::Lost { client }).is_none());
+    assert!(
+        remote
+            .command(now, at, &Command::Lost { client })
+            .is_empty()
+    );
     let news = remote.online(now, at, &online(1, true), true);
     assert!(news.is_some());
     let again = remote.again(now, at);
@@ -338,11 +354,11 @@ fn a_client_that_leaves_while_its_board_is_out_of_reach_is_not_listed_there_for_
     assert!(lost["lost"].is_object(), "{lost}");
     assert!(remote.again(now, at).is_empty(), "once is enough for now");
     // It was lost on its way, or the board had no room for it.
-    assert!(remote.answered(&Answer::to(&first, Err("try again".to_owned()))));
+    assert!(remote.answered(AT, &Answer::to(AT, &first, Err("try again".to_owned()))));
     let later = now + ANSWER_WAIT;
     let again = remote.again(later, at);
     let (second, _) = said(&again[0].payload);
-    assert!(remote.answered(&Answer::to(&second, Ok(()))));
+    assert!(remote.answered(AT, &Answer::to(AT, &second, Ok(()))));
     assert!(remote.again(later + 2 * ANSWER_WAIT, at).is_empty());
 }
 
@@ -351,13 +367,13 @@ fn a_daemon_that_says_only_what_its_page_shows_can_be_played_on_too() {
     let (now, at) = (Instant::now(), SystemTime::now());
     let mut remote = remote();
     remote.online(now, at, &online(1, true), true);
-    remote.command(now, at, &target(1)).unwrap();
+    remote.command(now, at, &target(1));
     let plain = json!({
         "epoch": 1, "sequence": 4, "link": "up", "game": "startpos moves e2e4", "target": "startpos", "sure": true,
         "awaiting": true, "holders": ["a program at hall-2"],
     });
     let news = remote
-        .state(now, plain.to_string().as_bytes(), true)
+        .state(now, AT, plain.to_string().as_bytes(), true)
         .unwrap()
         .unwrap();
     let place = news.state.place(ClientId(7), 1).unwrap();
@@ -372,24 +388,115 @@ fn a_command_is_dated_by_the_clock_of_the_daemon_that_judges_it() {
     let year = Duration::from_hours(24 * 365);
     let theirs = Online::of_ours(true, 1, at + year);
     remote.online(now, at, &theirs, true);
-    remote.state(now, &state(1, 0), true).unwrap();
-    let message = remote.command(now, at, &target(1)).unwrap();
+    remote.state(now, AT, &state(1, 0), true).unwrap();
+    let message = remote.command(now, at, &target(1)).remove(0);
     let value: Value = serde_json::from_slice(&message.payload).unwrap();
     let until = humantime::parse_rfc3339(value["expires"].as_str().unwrap()).unwrap();
     assert!(until > at + year);
 }
 
 #[test]
+fn a_clock_that_is_years_off_moves_no_date_and_no_chess_clock() {
+    let (now, at) = (Instant::now(), SystemTime::now());
+    let second = Duration::from_secs(1);
+    let years = Duration::from_hours(24 * 365 * 20);
+    let exact = |at: SystemTime| humantime::format_rfc3339_nanos(at).to_string();
+    let mut remote = remote();
+    let mut of: Value = serde_json::from_slice(&state(1, 1)).unwrap();
+    of["peer"]["now"] = exact(at - years).into();
+    of["peer"]["began"] = exact(at - years - 60 * second).into();
+    of["pairing"] = json!({
+        "clocks": { "white": 90.0, "black": 90.0, "runs": "black", "at": exact(at - years - 5 * second) },
+    });
+    let of = of.to_string().into_bytes();
+    let news = remote.state(now, at, &of, true).unwrap().unwrap();
+    assert_eq!(news.state.began, Some(at - 60 * second));
+    let clocks = news.pairing.unwrap().clocks.unwrap();
+    assert_eq!(clocks.at, at - 5 * second);
+    // Known from what a broker kept, which says nothing of a clock, and from the heartbeat after it.
+    let mut later = self::remote();
+    later.state(now, at, &of, false).unwrap();
+    let heartbeat = Online::of_ours(true, 1, at - years);
+    let news = later.online(now, at, &heartbeat, true).unwrap();
+    let clocks = news.pairing.unwrap().clocks.unwrap();
+    let seconds = at.duration_since(clocks.at).unwrap().as_secs_f64();
+    assert!((4.9..5.1).contains(&seconds), "{seconds}");
+}
+
+#[test]
+fn a_refusal_tells_the_clock_of_the_daemon_that_judges_and_the_command_is_said_again() {
+    let (now, at) = (Instant::now(), SystemTime::now());
+    let year = Duration::from_hours(24 * 365);
+    let mut remote = remote();
+    remote.online(now, at, &online(1, true), true);
+    remote.state(now, AT, &state(1, 0), true).unwrap();
+    let first = remote.command(now, at, &target(1)).remove(0);
+    let (id, _) = said(&first.payload);
+    let refusal = Answer::to(at + year, &id, Err("the command has expired".to_owned()));
+    assert!(remote.answered(at, &refusal));
+    let again = remote.again(now, at).remove(0);
+    let value: Value = serde_json::from_slice(&again.payload).unwrap();
+    let until = humantime::parse_rfc3339(value["expires"].as_str().unwrap()).unwrap();
+    assert!(value["command"]["state"].is_object() && until > at + year);
+}
+
+#[test]
+fn a_new_game_is_asked_for_again_after_a_restart_of_the_daemon_that_asks_but_not_if_it_has_begun() {
+    let (now, at) = (Instant::now(), SystemTime::now());
+    let of_time = |epoch: u64, since: &str| {
+        let mut state: Value = serde_json::from_slice(&state(epoch, 4)).unwrap();
+        state["peer"]["since"] = json!(since);
+        state.to_string().into_bytes()
+    };
+    let (old, new) = ("2026-01-31T12:00:00Z", "2026-01-31T12:05:00Z");
+    let client = ClientId(7);
+    let mut remote = remote();
+    assert_eq!(remote.asked(), None);
+    // It is asked for before the board is seen.
+    remote.online(now, at, &online(1, true), true);
+    remote.command(now, at, &Command::NewGame { client });
+    remote.state(now, AT, &of_time(1, old), true).unwrap();
+    let asked = remote.asked();
+    assert_eq!(
+        asked.unwrap().after,
+        Some(humantime::parse_rfc3339(old).unwrap())
+    );
+    // Killed and started again, before anything was sent. The program is another client now, and states the game only.
+    let again = |since: &str| {
+        let mut remote = self::remote();
+        remote.goes_on(asked);
+        remote.online(now, at, &online(1, true), true);
+        remote.state(now, AT, &of_time(1, since), false).unwrap();
+        let messages = remote.command(now, at, &target(1));
+        let commands: Vec<Value> = messages
+            .iter()
+            .map(|message| said(&message.payload).1)
+            .collect();
+        (commands, remote.asked())
+    };
+    let (commands, still) = again(old);
+    assert_eq!(
+        commands[0],
+        json!({ "new-game": { "client": 7, "before": 1, "after": "2026-01-31T12:00:00.000000000Z" } })
+    );
+    assert!(commands[1]["state"].is_object());
+    assert_eq!(still, asked, "until it is seen to have begun");
+    let (commands, still) = again(new);
+    assert_eq!((commands.len(), still), (1, None));
+    assert!(commands[0]["state"].is_object(), "it has begun meanwhile");
+}
+
+#[test]
 fn a_move_that_its_daemon_took_with_it_when_it_died_is_told_from_its_next_state() {
     let now = Instant::now();
     let mut remote = remote();
-    remote.state(now, &state(1, 2), true).unwrap();
+    remote.state(now, AT, &state(1, 2), true).unwrap();
     // Kept there, but told by nobody; no event has a number yet.
     let mut after: Value = serde_json::from_slice(&state(2, 3)).unwrap();
     after["sequence"] = 0.into();
     after["revision"] = 1.into();
     let news = remote
-        .state(now, after.to_string().as_bytes(), true)
+        .state(now, AT, after.to_string().as_bytes(), true)
         .unwrap()
         .unwrap();
     assert_eq!(moved(&news), [3]);
@@ -406,14 +513,14 @@ fn a_new_game_that_begins_as_the_one_before_is_not_told_as_take_backs() {
     };
     let before = of_game(4, "2026-01-01T10:00:00.000000001Z");
     remote
-        .state(now, before.to_string().as_bytes(), true)
+        .state(now, AT, before.to_string().as_bytes(), true)
         .unwrap();
     // The state without a move was lost, or overtaken.
     let mut after = of_game(1, "2026-01-01T11:00:00.000000001Z");
     after["sequence"] = 20.into();
     after["revision"] = 20.into();
     let news = remote
-        .state(now, after.to_string().as_bytes(), true)
+        .state(now, AT, after.to_string().as_bytes(), true)
         .unwrap()
         .unwrap();
     assert!(matches!(news.events[0], Event::NewGame { .. }));

@@ -27,6 +27,7 @@ use crate::{
         clients::{Client, ClientKind, Presence},
     },
     front_end::buttons,
+    system::clock,
     text::lines::printable,
     vocabulary::{BoardName, ClientId, ClientName, Command},
 };
@@ -331,7 +332,7 @@ fn concluded(
 }
 
 fn answer(to: &DaemonName, id: &str, outcome: Result<(), String>) -> Message {
-    let answer = Answer::to(id, outcome);
+    let answer = Answer::to(clock::now(), id, outcome);
     let payload = serde_json::to_string(&answer).unwrap_or_default();
     Message::once(&Topic::answers(to), payload).within(COMMAND_LIFE)
 }
