@@ -277,8 +277,7 @@ impl Commands {
         }
         let mut command = statement.of(client);
         if let Command::Target { label, .. } = &mut command {
-            let name = format!("{label} at {}", guest.daemon);
-            *label = ClientName::Other(name.into());
+            *label = label.elsewhere(guest.daemon.as_str());
             self.lists(client, label.clone(), board);
         }
         let leaves = command.leaves();

@@ -177,8 +177,8 @@ impl Remote {
 
     /// What has to be asked for after a restart.
     pub fn asked(&self) -> Option<Asked> {
-        let standing = self.standing.values();
-        standing.filter_map(Standing::asked).next().or(self.asked)
+        let mut standing = self.standing.values();
+        standing.find_map(Standing::asked).or(self.asked)
     }
 
     /// The board's state here.
