@@ -1,10 +1,10 @@
 //! One GUI on a TCP connection: reads and writes it for its session.
 
-use std::{net::SocketAddr, panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::{io, net::SocketAddr, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use futures_util::FutureExt as _;
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
+    io::AsyncWriteExt,
     net::TcpStream,
     time::{Instant, sleep_until, timeout},
 };
@@ -123,7 +123,6 @@ impl Connection {
     /// Serves the connection until it ends; says why it did.
     async fn run(&mut self, stop: CancellationToken) -> String {
         let mut lines = Lines::new(MAX_LINE);
-        let mut buffer = vec![0; READ_CHUNK];
         let mut write_deadline: Option<Instant> = None;
         let first_deadline = Instant::now() + FIRST_WAIT;
         let leave = self.slot.leave().clone();
@@ -149,7 +148,6 @@ impl Connection {
                 write_deadline.or_else(|| Some(Instant::now() + WRITE_WAIT))
             };
             let session_deadline = self.session.deadline().map(Instant::from_std);
-            let (mut reader, mut writer) = self.stream.split();
             tokio::select! {
                 biased;
                 () = leave.cancelled() => {
@@ -167,7 +165,7 @@ impl Connection {
                     self.act().await;
                     return self.finish("BoardBridge stops, or no longer listens at this port").await;
                 }
-                written = writer.write(&self.output), if !self.output.is_empty() => match written {
+                written = written(&self.stream, &self.output), if !self.output.is_empty() => match written {
                     Ok(0) => return "it accepts no more data".to_owned(),
                     Ok(count) => {
                         self.output.drain(..count);
@@ -181,9 +179,9 @@ impl Connection {
                 },
                 () = self.changes.next() => self.boards_changed(),
                 (events, state) = published(&mut self.feed), if reads => self.published(&events, &state),
-                read = reader.read(&mut buffer), if reads => match read {
-                    Ok(0) => return "it closed the connection".to_owned(),
-                    Ok(count) => lines.push(&buffer[..count]),
+                ready = self.stream.readable(), if reads => match ready.and_then(|()| read(&self.stream, &mut lines)) {
+                    Ok(true) => {}
+                    Ok(false) => return "it closed the connection".to_owned(),
                     Err(error) => return format!("the connection broke: {error}"),
                 },
                 () = sleep_until(first_deadline), if self.silent => {
@@ -339,6 +337,30 @@ impl Connection {
         // Nothing depends on whether it was read.
         let _ = timeout(CLOSE_WAIT, last).await;
         why.to_owned()
+    }
+}
+
+/// Writes what the connection takes now. Cancel safe.
+async fn written(stream: &TcpStream, output: &[u8]) -> io::Result<usize> {
+    loop {
+        stream.writable().await?;
+        match stream.try_write(output) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            written => return written,
+        }
+    }
+}
+
+/// Reads what has come. `false` at the end. The buffer is here only while it is used: a program that thinks needs none.
+fn read(stream: &TcpStream, lines: &mut Lines) -> io::Result<bool> {
+    let mut buffer = [0; READ_CHUNK];
+    match stream.try_read(&mut buffer) {
+        Ok(count) => {
+            lines.push(&buffer[..count]);
+            Ok(count > 0)
+        }
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(true),
+        Err(error) => Err(error),
     }
 }
 
