@@ -194,6 +194,7 @@ impl<'a> Server<'a> {
                     News::Lagged(_) => {
                         for board in self.own() {
                             subscription.look(&board);
+                            self.outward.lost(&board.name);
                         }
                         self.states();
                     }
