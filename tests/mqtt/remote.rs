@@ -77,7 +77,7 @@ fn every_move_is_told_once_and_in_order_whatever_the_broker_does() {
         let mut random = fastrand::Rng::with_seed(seed);
         let now = Instant::now();
         let mut remote = remote();
-        remote.state(now, AT, &state(1, 0), true).unwrap();
+        remote.state(now, &state(1, 0), true).unwrap();
         let mut messages: Vec<(bool, usize)> = Vec::new();
         for ply in 1..=GAME.len() {
             for _ in 0..=random.usize(0..2) {
@@ -92,7 +92,7 @@ fn every_move_is_told_once_and_in_order_whatever_the_broker_does() {
         let mut told = Vec::new();
         for (is_state, ply) in messages {
             if is_state {
-                let news = remote.state(now, AT, &state(1, ply), true).unwrap();
+                let news = remote.state(now, &state(1, ply), true).unwrap();
                 told.extend(news.iter().flat_map(moved));
             } else {
                 remote.event(now, &event(1, ply)).unwrap();
@@ -107,19 +107,9 @@ fn every_move_is_told_once_and_in_order_whatever_the_broker_does() {
 fn a_state_that_a_broker_kept_from_an_earlier_start_is_passed_over() {
     let now = Instant::now();
     let mut remote = remote();
-    remote.state(now, AT, &state(7, 2), true).unwrap();
-    assert!(
-        remote
-            .state(now, AT, &state(6, 5), false)
-            .unwrap()
-            .is_none()
-    );
-    assert!(
-        remote
-            .state(now, AT, &state(7, 1), false)
-            .unwrap()
-            .is_none()
-    );
+    remote.state(now, &state(7, 2), true).unwrap();
+    assert!(remote.state(now, &state(6, 5), false).unwrap().is_none());
+    assert!(remote.state(now, &state(7, 1), false).unwrap().is_none());
     assert_eq!(remote.snapshot().game.len(), 2);
     assert!(
         remote
@@ -127,7 +117,7 @@ fn a_state_that_a_broker_kept_from_an_earlier_start_is_passed_over() {
             .is_none()
     );
     // A daemon that starts again counts from one.
-    remote.state(now, AT, &state(8, 1), true).unwrap().unwrap();
+    remote.state(now, &state(8, 1), true).unwrap().unwrap();
     assert_eq!(remote.snapshot().game.len(), 1);
 }
 
@@ -137,7 +127,7 @@ fn a_daemon_that_is_silent_or_says_that_it_leaves_is_away_and_says_since_when() 
     let mut remote = remote();
     assert!(!remote.snapshot().link.is_open());
     remote.online(now, at, &online(1, true), true);
-    remote.state(now, AT, &state(1, 1), true).unwrap();
+    remote.state(now, &state(1, 1), true).unwrap();
     assert!(remote.snapshot().link.is_open());
     assert!(remote.timeout(now + AWAY_AFTER / 2).is_none());
     let news = remote.timeout(now + AWAY_AFTER).unwrap();
@@ -186,7 +176,7 @@ fn what_a_client_has_stated_is_said_again_when_it_was_lost() {
             .is_empty()
     );
     remote.online(now, at, &online(1, true), true);
-    remote.state(now, AT, &state(1, 0), true).unwrap();
+    remote.state(now, &state(1, 0), true).unwrap();
     let again = remote.again(now, at);
     let commands: Vec<Value> = again
         .iter()
@@ -203,7 +193,7 @@ fn what_a_client_has_stated_is_said_again_when_it_was_lost() {
     let mut known: Value = serde_json::from_slice(&state(1, 1)).unwrap();
     known["peer"]["places"] = json!([{ "daemon": "hall-2", "client": 7, "number": 1, "joined": true, "answer": ["e2e4"] }]);
     let news = remote
-        .state(now, AT, known.to_string().as_bytes(), true)
+        .state(now, known.to_string().as_bytes(), true)
         .unwrap()
         .unwrap();
     let place = news.state.place(client, 1).unwrap();
@@ -220,7 +210,7 @@ fn what_a_client_has_stated_is_said_again_when_it_was_lost() {
     let again = remote.again(later + ANSWER_WAIT, at);
     assert_eq!(again.len(), 3);
     // The other daemon has started again, and knows nothing.
-    remote.state(later, AT, &state(2, 1), true).unwrap();
+    remote.state(later, &state(2, 1), true).unwrap();
     assert_eq!(remote.again(later, at).len(), 3);
 }
 
@@ -230,7 +220,7 @@ fn what_is_never_answered_is_said_again_once_each_time() {
     let client = ClientId(7);
     let mut remote = remote();
     remote.online(now, at, &online(1, true), true);
-    remote.state(now, AT, &state(1, 0), true).unwrap();
+    remote.state(now, &state(1, 0), true).unwrap();
     remote.command(now, at, &target(1)).remove(0);
     remote.command(now, at, &Command::Await { client, on: true });
     // A broker that is held up for a while.
@@ -246,7 +236,7 @@ fn a_new_game_is_said_again_with_its_position_until_the_board_has_begun_it() {
     let client = ClientId(7);
     let mut remote = remote();
     remote.online(now, at, &online(1, true), true);
-    remote.state(now, AT, &state(1, 4), true).unwrap();
+    remote.state(now, &state(1, 4), true).unwrap();
     let commands = |messages: &[Message]| -> Vec<Value> {
         let commands = messages.iter().map(|message| said(&message.payload).1);
         commands.collect()
@@ -257,21 +247,21 @@ fn a_new_game_is_said_again_with_its_position_until_the_board_has_begun_it() {
     assert_eq!(commands(&[first]), [json!({ "new-game": { "client": 7 } })]);
     remote.command(now, at, &target(2)).remove(0);
     // The other daemon died before it took them, and has started again.
-    remote.state(now, AT, &state(2, 4), true).unwrap();
+    remote.state(now, &state(2, 4), true).unwrap();
     let again = commands(&remote.again(now, at));
     let new = json!({ "new-game": { "client": 7, "before": 2 } });
     assert_eq!(again[0], new);
     assert_eq!(again[1]["state"]["number"], 2);
     // The client has gone on, and that was lost too: the game must not be begun anew when it was.
     remote.command(now, at, &target(3)).remove(0);
-    remote.state(now, AT, &state(3, 4), true).unwrap();
+    remote.state(now, &state(3, 4), true).unwrap();
     let again = commands(&remote.again(now, at));
     assert_eq!((&again[0], again.len()), (&new, 2));
     let mut known: Value = serde_json::from_slice(&state(3, 5)).unwrap();
     known["peer"]["places"] =
         json!([{ "daemon": "hall-2", "client": 7, "number": 2, "joined": true, "answer": [] }]);
     remote
-        .state(now, AT, known.to_string().as_bytes(), true)
+        .state(now, known.to_string().as_bytes(), true)
         .unwrap();
     let later = now + ANSWER_WAIT;
     let again = commands(&remote.again(later, at));
@@ -289,18 +279,14 @@ fn a_new_game_that_its_daemon_began_before_it_died_is_not_begun_anew() {
     remote.online(now, at, &online(1, true), true);
     let mut old: Value = serde_json::from_slice(&state(1, 4)).unwrap();
     old["peer"]["since"] = json!("2026-01-31T12:00:00.123456789Z");
-    remote
-        .state(now, AT, old.to_string().as_bytes(), true)
-        .unwrap();
+    remote.state(now, old.to_string().as_bytes(), true).unwrap();
     remote.command(now, at, &Command::NewGame { client });
     remote.command(now, at, &target(2));
     // It has begun, and the daemon died before it said so; the board knows no place of the client.
     remote.online(now, at, &online(2, true), true);
     let mut new: Value = serde_json::from_slice(&state(2, 1)).unwrap();
     new["peer"]["since"] = json!("2026-01-31T12:05:00Z");
-    remote
-        .state(now, AT, new.to_string().as_bytes(), true)
-        .unwrap();
+    remote.state(now, new.to_string().as_bytes(), true).unwrap();
     let again = said(&remote.again(now, at)[0].payload).1;
     let after = "2026-01-31T12:00:00.123456789Z";
     assert_eq!(again["new-game"]["after"], after);
@@ -322,11 +308,11 @@ fn a_new_game_on_a_board_without_a_game_is_said_once() {
     let client = ClientId(7);
     let mut remote = remote();
     remote.online(now, at, &online(1, true), true);
-    remote.state(now, AT, &state(1, 0), true).unwrap();
+    remote.state(now, &state(1, 0), true).unwrap();
     assert!(remote.command(now, at, &Command::NewGame { client }).len() == 1);
     remote.command(now, at, &target(2));
     // Its daemon took both, died, and the hand has moved.
-    remote.state(now, AT, &state(2, 1), true).unwrap();
+    remote.state(now, &state(2, 1), true).unwrap();
     let again = remote.again(now, at);
     assert_eq!(again.len(), 1);
     assert!(said(&again[0].payload).1["state"].is_object());
@@ -338,7 +324,7 @@ fn a_client_that_leaves_while_its_board_is_out_of_reach_is_not_listed_there_for_
     let client = ClientId(7);
     let mut remote = remote();
     remote.online(now, at, &online(1, true), true);
-    remote.state(now, AT, &state(1, 0), true).unwrap();
+    remote.state(now, &state(1, 0), true).unwrap();
     remote.command(now, at, &target(1)).remove(0);
     remote.unreached("no broker");
     assert!(
@@ -373,7 +359,7 @@ fn a_daemon_that_says_only_what_its_page_shows_can_be_played_on_too() {
         "awaiting": true, "holders": ["a program at hall-2"],
     });
     let news = remote
-        .state(now, AT, plain.to_string().as_bytes(), true)
+        .state(now, plain.to_string().as_bytes(), true)
         .unwrap()
         .unwrap();
     let place = news.state.place(ClientId(7), 1).unwrap();
@@ -388,7 +374,7 @@ fn a_command_is_dated_by_the_clock_of_the_daemon_that_judges_it() {
     let year = Duration::from_hours(24 * 365);
     let theirs = Online::of_ours(true, 1, at + year);
     remote.online(now, at, &theirs, true);
-    remote.state(now, AT, &state(1, 0), true).unwrap();
+    remote.state(now, &state(1, 0), true).unwrap();
     let message = remote.command(now, at, &target(1)).remove(0);
     let value: Value = serde_json::from_slice(&message.payload).unwrap();
     let until = humantime::parse_rfc3339(value["expires"].as_str().unwrap()).unwrap();
@@ -403,21 +389,17 @@ fn a_clock_that_is_years_off_moves_no_date_and_no_chess_clock() {
     let exact = |at: SystemTime| humantime::format_rfc3339_nanos(at).to_string();
     let mut remote = remote();
     let mut of: Value = serde_json::from_slice(&state(1, 1)).unwrap();
-    of["peer"]["now"] = exact(at - years).into();
     of["peer"]["began"] = exact(at - years - 60 * second).into();
     of["pairing"] = json!({
         "clocks": { "white": 90.0, "black": 90.0, "runs": "black", "at": exact(at - years - 5 * second) },
     });
     let of = of.to_string().into_bytes();
-    let news = remote.state(now, at, &of, true).unwrap().unwrap();
-    assert_eq!(news.state.began, Some(at - 60 * second));
-    let clocks = news.pairing.unwrap().clocks.unwrap();
-    assert_eq!(clocks.at, at - 5 * second);
-    // Known from what a broker kept, which says nothing of a clock, and from the heartbeat after it.
-    let mut later = self::remote();
-    later.state(now, at, &of, false).unwrap();
+    // What a broker kept says nothing of a clock; the heartbeat after it does.
+    remote.state(now, &of, false).unwrap();
     let heartbeat = Online::of_ours(true, 1, at - years);
-    let news = later.online(now, at, &heartbeat, true).unwrap();
+    let news = remote.online(now, at, &heartbeat, true).unwrap();
+    let began = at.duration_since(news.state.began.unwrap()).unwrap();
+    assert_eq!(began.as_secs_f64().round(), 60.0);
     let clocks = news.pairing.unwrap().clocks.unwrap();
     let seconds = at.duration_since(clocks.at).unwrap().as_secs_f64();
     assert!((4.9..5.1).contains(&seconds), "{seconds}");
@@ -429,7 +411,7 @@ fn a_refusal_tells_the_clock_of_the_daemon_that_judges_and_the_command_is_said_a
     let year = Duration::from_hours(24 * 365);
     let mut remote = remote();
     remote.online(now, at, &online(1, true), true);
-    remote.state(now, AT, &state(1, 0), true).unwrap();
+    remote.state(now, &state(1, 0), true).unwrap();
     let first = remote.command(now, at, &target(1)).remove(0);
     let (id, _) = said(&first.payload);
     let refusal = Answer::to(at + year, &id, Err("the command has expired".to_owned()));
@@ -455,7 +437,7 @@ fn a_new_game_is_asked_for_again_after_a_restart_of_the_daemon_that_asks_but_not
     // It is asked for before the board is seen.
     remote.online(now, at, &online(1, true), true);
     remote.command(now, at, &Command::NewGame { client });
-    remote.state(now, AT, &of_time(1, old), true).unwrap();
+    remote.state(now, &of_time(1, old), true).unwrap();
     let asked = remote.asked();
     assert_eq!(
         asked.unwrap().after,
@@ -466,7 +448,7 @@ fn a_new_game_is_asked_for_again_after_a_restart_of_the_daemon_that_asks_but_not
         let mut remote = self::remote();
         remote.goes_on(asked);
         remote.online(now, at, &online(1, true), true);
-        remote.state(now, AT, &of_time(1, since), false).unwrap();
+        remote.state(now, &of_time(1, since), false).unwrap();
         let messages = remote.command(now, at, &target(1));
         let commands: Vec<Value> = messages
             .iter()
@@ -490,13 +472,13 @@ fn a_new_game_is_asked_for_again_after_a_restart_of_the_daemon_that_asks_but_not
 fn a_move_that_its_daemon_took_with_it_when_it_died_is_told_from_its_next_state() {
     let now = Instant::now();
     let mut remote = remote();
-    remote.state(now, AT, &state(1, 2), true).unwrap();
+    remote.state(now, &state(1, 2), true).unwrap();
     // Kept there, but told by nobody; no event has a number yet.
     let mut after: Value = serde_json::from_slice(&state(2, 3)).unwrap();
     after["sequence"] = 0.into();
     after["revision"] = 1.into();
     let news = remote
-        .state(now, AT, after.to_string().as_bytes(), true)
+        .state(now, after.to_string().as_bytes(), true)
         .unwrap()
         .unwrap();
     assert_eq!(moved(&news), [3]);
@@ -513,14 +495,14 @@ fn a_new_game_that_begins_as_the_one_before_is_not_told_as_take_backs() {
     };
     let before = of_game(4, "2026-01-01T10:00:00.000000001Z");
     remote
-        .state(now, AT, before.to_string().as_bytes(), true)
+        .state(now, before.to_string().as_bytes(), true)
         .unwrap();
     // The state without a move was lost, or overtaken.
     let mut after = of_game(1, "2026-01-01T11:00:00.000000001Z");
     after["sequence"] = 20.into();
     after["revision"] = 20.into();
     let news = remote
-        .state(now, AT, after.to_string().as_bytes(), true)
+        .state(now, after.to_string().as_bytes(), true)
         .unwrap()
         .unwrap();
     assert!(matches!(news.events[0], Event::NewGame { .. }));

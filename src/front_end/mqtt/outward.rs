@@ -107,7 +107,7 @@ impl Outward {
 
 #[cfg(test)]
 mod tests {
-    use std::time::{Instant, SystemTime};
+    use std::time::Instant;
 
     use tokio::sync::{broadcast, mpsc};
 
@@ -147,8 +147,7 @@ mod tests {
         let mut remote = Remote::new(name.clone(), far, ours);
         let mut hears = |outward: &mut Outward| {
             let state = outward.state(&bus, &board, &board.state(), |_| None);
-            let (now, at) = (Instant::now(), SystemTime::now());
-            remote.state(now, at, &state.payload, true).unwrap()
+            remote.state(Instant::now(), &state.payload, true).unwrap()
         };
         hears(&mut outward);
         let mut game = Game::standard();

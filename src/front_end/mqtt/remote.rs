@@ -183,7 +183,7 @@ impl Remote {
 
     /// The board's state here.
     pub fn snapshot(&self) -> Snapshot {
-        let began = self.shown.began.map(|began| self.their_clock.here(began));
+        let began = self.shown.began.map(|began| self.their_clock.date(began));
         let shown = Snapshot {
             began,
             ..self.shown.clone()
@@ -254,7 +254,6 @@ impl Remote {
     pub fn state(
         &mut self,
         now: Instant,
-        at: SystemTime,
         payload: &[u8],
         live: bool,
     ) -> Result<Option<News>, String> {
@@ -271,9 +270,6 @@ impl Remote {
         let shown = object
             .snapshot(&self.name, &self.ours.daemon, &mut self.games, stated)
             .map_err(|error| error.to_string())?;
-        if let Some(theirs) = object.written_at().filter(|_| live) {
-            self.their_clock.shows(theirs, at);
-        }
         self.begins(object.numbers.epoch);
         let was_up = self.is_up();
         let first = !std::mem::replace(&mut self.is_shown, true);

@@ -661,7 +661,7 @@ impl<'a> Server<'a> {
             }
             match part {
                 Part::Events if live => wrong = remote.event(now, payload).err(),
-                Part::State => match remote.state(now, at, payload, live) {
+                Part::State => match remote.state(now, payload, live) {
                     Ok(news) => {
                         elsewhere.publish(&self.house.bus, news);
                         again.extend(elsewhere.remote.again(now, at));

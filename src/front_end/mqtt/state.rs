@@ -2,10 +2,7 @@
 //!
 //! What is only for daemons is in `peer`, and may be missing: then it is told from the rest.
 
-use std::{
-    sync::Arc,
-    time::{Duration, SystemTime},
-};
+use std::{sync::Arc, time::Duration};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -59,8 +56,6 @@ struct Peer {
     /// RFC 3339, nanoseconds: the game's identity.
     since: Option<String>,
     began: Option<String>,
-    /// When this was written, by the daemon's clock.
-    now: Option<String>,
     places: Vec<Place>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pairing: Option<PeerPairing>,
@@ -78,7 +73,6 @@ impl Default for Peer {
             left: Vec::new(),
             since: None,
             began: None,
-            now: None,
             places: Vec::new(),
             pairing: None,
         }
@@ -129,7 +123,6 @@ pub fn write(
         left: snapshot.left.iter().map(|left| left.map(rounded)).collect(),
         since: snapshot.since.map(clock::exact),
         began: snapshot.began.map(clock::exact),
-        now: Some(clock::exact(clock::now())),
         places: places.collect(),
         pairing: bus
             .pairings()
@@ -292,12 +285,6 @@ impl Object {
             target: target.map(Arc::new),
             ..Snapshot::new(board.clone())
         })
-    }
-
-    /// When this was written, by the clock of its daemon.
-    pub fn written_at(&self) -> Option<SystemTime> {
-        let now = self.peer.as_ref()?.now.as_ref()?;
-        humantime::parse_rfc3339(now).ok()
     }
 
     /// Who plays whom there, on the board in this state.

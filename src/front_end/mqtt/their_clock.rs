@@ -6,6 +6,10 @@ use std::time::{Duration, SystemTime};
 /// stands still.
 const CLOCKS_DIFFER: Duration = Duration::from_secs(2);
 
+/// A date is reckoned anew only where the clocks differ by more than this: what a game is called must not depend on how late a message
+/// came.
+const DATES_DIFFER: Duration = Duration::from_hours(1);
+
 /// How the clock of another daemon differs from ours: what both showed at one moment, if that was not the same.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TheirClock(Option<Both>);
@@ -36,6 +40,16 @@ impl TheirClock {
     pub fn here(&self, theirs: SystemTime) -> SystemTime {
         self.0
             .map_or(theirs, |both| shifted(theirs, both.theirs, both.ours))
+    }
+
+    /// The date that theirs says, by ours if that is another one.
+    pub fn date(&self, theirs: SystemTime) -> SystemTime {
+        let is_far = |both: &Both| apart(both.theirs, both.ours) > DATES_DIFFER;
+        if self.0.as_ref().is_some_and(is_far) {
+            self.here(theirs)
+        } else {
+            theirs
+        }
     }
 }
 
@@ -70,8 +84,12 @@ mod tests {
             );
             assert_eq!(clock.there(ours + year), theirs + year);
             assert_eq!(clock.here(theirs + year), ours + year);
+            assert_eq!(clock.date(theirs), ours);
             assert!(clock.shows(ours, ours));
             assert_eq!(clock.here(ours), ours);
+            // What comes late says the same date.
+            assert!(clock.shows(ours, ours + 20 * second));
+            assert_eq!(clock.date(ours), ours);
         }
     }
 }
