@@ -183,6 +183,8 @@ pub struct Bus {
     publications: broadcast::Sender<Publication>,
     boards: Arc<watch::Sender<Vec<BoardHandle>>>,
     shown: Shown,
+    /// The list that was asked for last.
+    names: Arc<Mutex<Arc<[BoardName]>>>,
     clients: Clients,
     pairings: Pairings,
     account: Account,
@@ -218,6 +220,7 @@ impl Bus {
             publications,
             boards: Arc::new(watch::Sender::new(boards)),
             shown: Shown::All,
+            names: Arc::new(Mutex::new([].into())),
             clients: Clients::default(),
             pairings: Pairings::default(),
             account: Account::default(),
@@ -235,13 +238,16 @@ impl Bus {
         shown.cloned().collect()
     }
 
-    /// The names of every board, in no more memory than they take.
-    pub fn names(&self) -> Vec<BoardName> {
+    /// The names of every board: one list for all that ask, as long as it is the same.
+    pub fn names(&self) -> Arc<[BoardName]> {
         let boards = self.boards.borrow();
-        let shown = boards.iter().filter(|board| self.shown.has(&board.name));
-        let mut names = Vec::with_capacity(boards.len());
-        names.extend(shown.map(|board| board.name.clone()));
-        names
+        let names = boards.iter().map(|board| &board.name);
+        let shown = names.filter(|name| self.shown.has(name));
+        let mut known = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        if !shown.clone().eq(known.iter()) {
+            *known = shown.cloned().collect();
+        }
+        known.clone()
     }
 
     /// One board.
@@ -288,6 +294,7 @@ impl Bus {
     fn showing(&self, shown: Shown) -> Self {
         Self {
             shown,
+            names: Arc::new(Mutex::new([].into())),
             ..self.clone()
         }
     }

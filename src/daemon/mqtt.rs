@@ -3,12 +3,9 @@
 use std::sync::Arc;
 
 use super::{Daemon, part::Part, running::Running};
-use crate::{
-    front_end::mqtt::{
-        server::{self, House},
-        settings::MqttConfig,
-    },
-    state::Kind,
+use crate::front_end::mqtt::{
+    server::{self, House},
+    settings::MqttConfig,
 };
 
 impl Daemon {
@@ -32,7 +29,7 @@ impl Daemon {
             bus: self.bus.own(),
             hub: self.hub.clone(),
             number: Arc::new(move || clients.client()),
-            shelf: self.store.shelf(Kind::Mqtt, "epoch"),
+            store: self.store.clone(),
         };
         running
             .tasks

@@ -4,6 +4,9 @@
 //! A write goes to the kernel's memory, which takes some ten microseconds; waking a thread and being woken takes longer. So the
 //! caller writes by itself, unless something shows that the disk may make it wait: a sync that is under way or took long, a
 //! write that failed or took long, or other changes that wait.
+//!
+//! Where many boards play, several have a change at the same time: the first lets the others that are ready come, and writes all of
+//! them in one commit. Nobody waits for a change that is not there yet.
 
 use std::{
     collections::BTreeMap,
@@ -45,6 +48,8 @@ pub(super) struct Writer {
     shared: Arc<Shared>,
     /// Asks for a sync.
     syncs: SyncSender<()>,
+    /// What comes together with the change of the first caller, and is written by it.
+    together: Mutex<Together>,
     /// The writing thread has ended when its half is dropped.
     ended: Mutex<Option<oneshot::Receiver<()>>>,
 }
@@ -56,6 +61,16 @@ struct Shared {
     disk: Mutex<Disk>,
     /// Syncs that are left.
     syncs: Mutex<Credit>,
+}
+
+/// Changes that are written in one commit.
+#[derive(Debug, Default)]
+struct Together {
+    /// A caller has come who writes all of them.
+    is_led: bool,
+    changes: BTreeMap<String, Kept>,
+    /// The others, who wait until that is done.
+    callers: Vec<oneshot::Sender<()>>,
 }
 
 #[derive(Debug, Default)]
@@ -143,27 +158,70 @@ impl Writer {
         Ok(Self {
             shared,
             syncs,
+            together: Mutex::default(),
             ended: Mutex::new(Some(ended)),
         })
     }
 
     /// Writes a change, or hands it to the thread and waits until it is written, for [`KEEP_WAIT`] at most.
     pub async fn write(&self, key: &str, change: Kept) {
-        let Some(change) = self.write_here(key, change) else {
-            return;
-        };
+        if let Some(written) = self.joins(key, &change) {
+            // Whoever writes has ended instead, or could not: then each change has its own way.
+            if written.await.is_ok() {
+                return;
+            }
+            return self
+                .write_apart(BTreeMap::from([(key.to_owned(), change)]))
+                .await;
+        }
+        let leads = Leads(self);
+        yield_now().await;
+        let Together {
+            mut changes,
+            callers,
+            ..
+        } = leads.end();
+        changes.entry(key.to_owned()).or_default().change(change);
+        if let Some(changes) = self.write_here(changes) {
+            self.write_apart(changes).await;
+        }
+        for caller in callers {
+            // A caller that no longer waits has dropped its receiver.
+            let _ = caller.send(());
+        }
+    }
+
+    fn together(&self) -> MutexGuard<'_, Together> {
+        self.together.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Leaves a change to the caller who writes all that come now; tells when it is written. `None`: this caller is the one.
+    fn joins(&self, key: &str, change: &Kept) -> Option<oneshot::Receiver<()>> {
+        let mut together = self.together();
+        if !std::mem::replace(&mut together.is_led, true) {
+            return None;
+        }
+        let changes = &mut together.changes;
+        let known = changes.entry(key.to_owned()).or_default();
+        known.change(change.clone());
+        let (written, done) = oneshot::channel();
+        together.callers.push(written);
+        Some(done)
+    }
+
+    /// Hands changes to the thread and waits until they are written, for [`KEEP_WAIT`] at most.
+    async fn write_apart(&self, changes: BTreeMap<String, Kept>) {
+        let keys: Vec<String> = changes.keys().cloned().collect();
         let (written, done) = oneshot::channel();
         let slow = {
             let mut waiting = self.shared.lock();
-            if waiting.stopped || waiting.changes.len() >= MAX_KEYS {
+            if waiting.stopped || waiting.changes.len() + changes.len() > MAX_KEYS {
                 return;
             }
             let slow = waiting.slow;
-            waiting
-                .changes
-                .entry(key.to_owned())
-                .or_default()
-                .change(change);
+            for (key, change) in changes {
+                waiting.changes.entry(key).or_default().change(change);
+            }
             if !slow {
                 waiting.callers.retain(|caller| !caller.is_closed());
                 waiting.callers.push(written);
@@ -173,21 +231,22 @@ impl Writer {
         self.shared.wake.notify_one();
         if !slow && timeout(KEEP_WAIT, done).await.is_err() {
             let mut waiting = self.shared.lock();
-            waiting.slow |= waiting.busy || waiting.changes.contains_key(key);
+            let is_left = |key: &String| waiting.changes.contains_key(key);
+            let is_slow = waiting.busy || keys.iter().any(is_left);
+            waiting.slow |= is_slow;
         }
     }
 
-    /// Writes a change at once, or returns it if the thread has to write it.
-    fn write_here(&self, key: &str, change: Kept) -> Option<Kept> {
+    /// Writes changes at once, or returns them if the thread has to write them.
+    fn write_here(&self, changes: BTreeMap<String, Kept>) -> Option<BTreeMap<String, Kept>> {
         let quick = self.shared.lock().is_quick();
         let disk = self.shared.disk.try_lock().ok();
         // To open the database takes long.
         let disk = disk.filter(|disk| quick && disk.database.is_open());
         let Some(mut disk) = disk else {
-            return Some(change);
+            return Some(changes);
         };
         let began = Instant::now();
-        let changes = BTreeMap::from([(key.to_owned(), change)]);
         let written = disk.write(&changes);
         // Without syncs left the thread could not tidy, and would only hold up this one.
         let untidy = disk.database.is_untidy() && self.shared.has_syncs(SYNCS_TO_TIDY);
@@ -263,6 +322,23 @@ impl Writer {
     fn stop(&self) {
         self.shared.lock().stopped = true;
         self.shared.wake.notify_one();
+    }
+}
+
+/// The caller who writes what comes together.
+struct Leads<'a>(&'a Writer);
+
+impl Leads<'_> {
+    /// Everything that has come.
+    fn end(self) -> Together {
+        std::mem::take(&mut *self.0.together())
+    }
+}
+
+impl Drop for Leads<'_> {
+    /// If the caller ends while it waits, the others learn it, for their channels are dropped.
+    fn drop(&mut self) {
+        drop(std::mem::take(&mut *self.0.together()));
     }
 }
 

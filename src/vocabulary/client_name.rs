@@ -18,6 +18,8 @@ const ENGINE: &str = "the engine ";
 const LICHESS: &str = "Lichess";
 /// The text before the address of a client of `LiveChess`.
 const LIVECHESS: &str = "LiveChess at ";
+/// The text before the daemon of a client of another one.
+const ELSEWHERE: &str = " at ";
 
 /// A client's name in messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +49,25 @@ impl ClientName {
             Self::App(_) | Self::Link(_) | Self::Engine(_) | Self::Lichess | Self::Other(_) => {
                 Ipv4Addr::LOCALHOST.into()
             }
+        }
+    }
+
+    /// A client of another daemon.
+    pub fn elsewhere(&self, daemon: &str) -> Self {
+        Self::Other(format!("{self}{ELSEWHERE}{daemon}").into())
+    }
+
+    /// The address of a chess program and the daemon that it is connected to, if that is another one. Its port is another one each
+    /// time it connects.
+    pub fn program(&self) -> Option<(IpAddr, Option<&str>)> {
+        match self {
+            Self::Program(address) => Some((address.ip(), None)),
+            Self::Other(name) => {
+                let (program, daemon) = name.rsplit_once(ELSEWHERE)?;
+                let address: SocketAddr = program.parse().ok()?;
+                Some((address.ip(), Some(daemon)))
+            }
+            _ => None,
         }
     }
 
@@ -122,6 +143,18 @@ impl<'de> Deserialize<'de> for ClientName {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_program_is_known_again_by_its_address_and_its_daemon() {
+        let program = |port| ClientName::from(format!("192.168.1.7:{port}").as_str());
+        let far = |port| program(port).elsewhere("hall-4");
+        assert_eq!(program(1).program(), program(2).program());
+        assert_eq!(far(1).program(), far(2).program());
+        assert_ne!(far(1).program(), program(1).elsewhere("hall-3").program());
+        assert_ne!(far(1).program(), program(1).program());
+        let engine = ClientName::Engine("Stockfish 17".into());
+        assert_eq!(engine.elsewhere("hall-4").program(), None);
+    }
 
     #[test]
     fn what_is_shown_of_a_name_is_read_again() {

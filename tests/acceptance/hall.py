@@ -263,7 +263,6 @@ class Hall:
     async def _kills_daemon(self, _: bool) -> None:
         number, daemon = self._any_daemon()
         if not self.hard:
-            # Of a game whose two daemons die within one move the owner keeps the board for a program that is gone: not mended yet.
             await self._all_moved()
         for board in self.boards:
             board.waits |= board.table.owner == number

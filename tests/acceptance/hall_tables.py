@@ -81,6 +81,8 @@ class Board:
         self.waits = False
         # The hand's last move is not known there.
         self._lost = False
+        # What the daemon shows again after a handshake may have been on its way when the hand moved.
+        self._crossed = False
         # The move that was shown last is not known there: it is shown again before the hand goes on.
         self._untold = False
         self._mover: asyncio.TimerHandle | None = None
@@ -109,7 +111,7 @@ class Board:
             case "H0":
                 assert self._link is not None
                 self._link.say(f"H101{'1.0':>8}{self.table.name}")
-                self._link.greeted = True
+                self._link.greeted = self._crossed = True
                 self.hand()
             case "NG":
                 self._new_game(line)
@@ -134,8 +136,9 @@ class Board:
             move = CASTLING[move][ply % 2]
         if self._game == len(table.begun) and ply < len(table.moves) and not table.is_hands(ply) and move == table.moves[ply]:
             self.ply += 1
+            self._crossed = False
             self.hand()
-        elif self._game and move in table.begun[self._game - 1][max(0, ply - 1 - self._lost) : ply]:
+        elif self._game and move in table.begun[self._game - 1][max(0, ply - 1 - (self._lost or self._crossed)) : ply]:
             # After a new handshake the last one is told again.
             self._untold = False
             self.hand()

@@ -1,6 +1,8 @@
 //! What is kept survives: a killed process, a torn log, a damaged file, a directory that is not there.
 
-use std::{collections::BTreeSet, fs, path::Path, time::Duration};
+use std::{
+    collections::BTreeSet, fs, future::poll_fn, path::Path, pin::Pin, task::Poll, time::Duration,
+};
 
 use boardbridge::{
     board::transcript::Recorder,
@@ -41,6 +43,61 @@ fn damaged(folder: &Path) -> usize {
         .map(|name| name.trim_end_matches("-wal").to_owned())
         .collect::<BTreeSet<_>>()
         .len()
+}
+
+/// The commits in the log: frames of the log as it is now that name a size of the database (<https://sqlite.org/fileformat2.html>).
+fn commits(folder: &Path) -> usize {
+    let log = fs::read(folder.join(LOG)).unwrap();
+    let (header, frames) = log.split_at(32);
+    let is_commit = |frame: &&[u8]| frame[8..16] == header[16..24] && frame[4..8] != [0; 4];
+    frames.chunks_exact(24 + 4096).filter(is_commit).count()
+}
+
+#[tokio::test]
+async fn what_many_boards_keep_at_the_same_time_is_one_commit_and_is_there_before_any_of_them_goes_on()
+ {
+    const BOARDS: usize = 20;
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path());
+    for round in ["1", "2"] {
+        let before = commits(folder.path());
+        let mut keeping = tokio::task::JoinSet::new();
+        for board in 0..BOARDS {
+            let (store, place) = (store.clone(), folder.path().to_owned());
+            keeping.spawn(async move {
+                let name = format!("board-{board}");
+                keep(&store, &name, round).await;
+                let left = killed(&place);
+                read(&Store::open(left.path()), &name)
+            });
+        }
+        while let Some(kept) = keeping.join_next().await {
+            assert_eq!(kept.unwrap().as_deref(), Some(round));
+        }
+        assert_eq!(commits(folder.path()) - before, 1);
+    }
+}
+
+/// Whether this future waits for something, after one step.
+async fn is_pending(mut future: Pin<&mut impl Future<Output = ()>>) -> bool {
+    poll_fn(|context| Poll::Ready(future.as_mut().poll(context).is_pending())).await
+}
+
+#[tokio::test]
+async fn a_task_that_ends_while_it_keeps_costs_others_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path());
+    let mut first = Box::pin(keep(&store, "first", "1"));
+    assert!(is_pending(first.as_mut()).await);
+    let mut second = Box::pin(keep(&store, "second", "2"));
+    assert!(is_pending(second.as_mut()).await);
+    drop(first);
+    second.await;
+    let left = killed(folder.path());
+    assert_eq!(
+        read(&Store::open(left.path()), "second").as_deref(),
+        Some("2")
+    );
 }
 
 #[tokio::test]

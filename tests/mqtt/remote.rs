@@ -15,6 +15,8 @@ use boardbridge::{
 };
 use serde_json::{Value, json};
 
+/// The time of day, where none is told.
+const AT: SystemTime = SystemTime::UNIX_EPOCH;
 const GAME: [&str; 6] = ["e2e4", "e7e5", "g1f3", "b8c6", "f1b5", "a7a6"];
 
 fn remote() -> Remote {
@@ -167,11 +169,11 @@ fn what_a_client_has_stated_is_said_again_when_it_was_lost() {
     let client = ClientId(7);
     let mut remote = remote();
     // Stated before the board was ever heard of.
-    assert!(remote.command(now, at, &target(1)).is_none());
+    assert!(remote.command(now, at, &target(1)).is_empty());
     assert!(
         remote
             .command(now, at, &Command::Await { client, on: true })
-            .is_none()
+            .is_empty()
     );
     remote.online(now, at, &online(1, true), true);
     remote.state(now, &state(1, 0), true).unwrap();
@@ -186,7 +188,7 @@ fn what_a_client_has_stated_is_said_again_when_it_was_lost() {
     // Answered, and the board knows it: nothing more is said.
     for message in &again {
         let (id, _) = said(&message.payload);
-        assert!(remote.answered(&Answer::to(&id, Ok(()))));
+        assert!(remote.answered(AT, &Answer::to(AT, &id, Ok(()))));
     }
     let mut known: Value = serde_json::from_slice(&state(1, 1)).unwrap();
     known["peer"]["places"] = json!([{ "daemon": "hall-2", "client": 7, "number": 1, "joined": true, "answer": ["e2e4"] }]);
@@ -204,7 +206,7 @@ fn what_a_client_has_stated_is_said_again_when_it_was_lost() {
         number: 1,
         answer: "e2e4".parse().unwrap(),
     };
-    remote.command(later, at, &answered).unwrap();
+    remote.command(later, at, &answered).remove(0);
     let again = remote.again(later + ANSWER_WAIT, at);
     assert_eq!(again.len(), 3);
     // The other daemon has started again, and knows nothing.
@@ -219,7 +221,7 @@ fn what_is_never_answered_is_said_again_once_each_time() {
     let mut remote = remote();
     remote.online(now, at, &online(1, true), true);
     remote.state(now, &state(1, 0), true).unwrap();
-    remote.command(now, at, &target(1)).unwrap();
+    remote.command(now, at, &target(1)).remove(0);
     remote.command(now, at, &Command::Await { client, on: true });
     // A broker that is held up for a while.
     for _ in 0..10 {
@@ -241,9 +243,9 @@ fn a_new_game_is_said_again_with_its_position_until_the_board_has_begun_it() {
     };
     let first = remote
         .command(now, at, &Command::NewGame { client })
-        .unwrap();
+        .remove(0);
     assert_eq!(commands(&[first]), [json!({ "new-game": { "client": 7 } })]);
-    remote.command(now, at, &target(2)).unwrap();
+    remote.command(now, at, &target(2)).remove(0);
     // The other daemon died before it took them, and has started again.
     remote.state(now, &state(2, 4), true).unwrap();
     let again = commands(&remote.again(now, at));
@@ -251,7 +253,7 @@ fn a_new_game_is_said_again_with_its_position_until_the_board_has_begun_it() {
     assert_eq!(again[0], new);
     assert_eq!(again[1]["state"]["number"], 2);
     // The client has gone on, and that was lost too: the game must not be begun anew when it was.
-    remote.command(now, at, &target(3)).unwrap();
+    remote.command(now, at, &target(3)).remove(0);
     remote.state(now, &state(3, 4), true).unwrap();
     let again = commands(&remote.again(now, at));
     assert_eq!((&again[0], again.len()), (&new, 2));
@@ -307,11 +309,7 @@ fn a_new_game_on_a_board_without_a_game_is_said_once() {
     let mut remote = remote();
     remote.online(now, at, &online(1, true), true);
     remote.state(now, &state(1, 0), true).unwrap();
-    assert!(
-        remote
-            .command(now, at, &Command::NewGame { client })
-            .is_some()
-    );
+    assert!(remote.command(now, at, &Command::NewGame { client }).len() == 1);
     remote.command(now, at, &target(2));
     // Its daemon took both, died, and the hand has moved.
     remote.state(now, &state(2, 1), true).unwrap();
@@ -327,9 +325,13 @@ fn a_client_that_leaves_while_its_board_is_out_of_reach_is_not_listed_there_for_
     let mut remote = remote();
     remote.online(now, at, &online(1, true), true);
     remote.state(now, &state(1, 0), true).unwrap();
-    remote.command(now, at, &target(1)).unwrap();
+    remote.command(now, at, &target(1)).remove(0);
     remote.unreached("no broker");
-    assert!(remote.command(now, at, &Command::Lost { client }).is_none());
+    assert!(
+        remote
+            .command(now, at, &Command::Lost { client })
+            .is_empty()
+    );
     let news = remote.online(now, at, &online(1, true), true);
     assert!(news.is_some());
     let again = remote.again(now, at);
@@ -338,11 +340,11 @@ fn a_client_that_leaves_while_its_board_is_out_of_reach_is_not_listed_there_for_
     assert!(lost["lost"].is_object(), "{lost}");
     assert!(remote.again(now, at).is_empty(), "once is enough for now");
     // It was lost on its way, or the board had no room for it.
-    assert!(remote.answered(&Answer::to(&first, Err("try again".to_owned()))));
+    assert!(remote.answered(AT, &Answer::to(AT, &first, Err("try again".to_owned()))));
     let later = now + ANSWER_WAIT;
     let again = remote.again(later, at);
     let (second, _) = said(&again[0].payload);
-    assert!(remote.answered(&Answer::to(&second, Ok(()))));
+    assert!(remote.answered(AT, &Answer::to(AT, &second, Ok(()))));
     assert!(remote.again(later + 2 * ANSWER_WAIT, at).is_empty());
 }
 
@@ -351,7 +353,7 @@ fn a_daemon_that_says_only_what_its_page_shows_can_be_played_on_too() {
     let (now, at) = (Instant::now(), SystemTime::now());
     let mut remote = remote();
     remote.online(now, at, &online(1, true), true);
-    remote.command(now, at, &target(1)).unwrap();
+    remote.command(now, at, &target(1));
     let plain = json!({
         "epoch": 1, "sequence": 4, "link": "up", "game": "startpos moves e2e4", "target": "startpos", "sure": true,
         "awaiting": true, "holders": ["a program at hall-2"],
@@ -373,10 +375,97 @@ fn a_command_is_dated_by_the_clock_of_the_daemon_that_judges_it() {
     let theirs = Online::of_ours(true, 1, at + year);
     remote.online(now, at, &theirs, true);
     remote.state(now, &state(1, 0), true).unwrap();
-    let message = remote.command(now, at, &target(1)).unwrap();
+    let message = remote.command(now, at, &target(1)).remove(0);
     let value: Value = serde_json::from_slice(&message.payload).unwrap();
     let until = humantime::parse_rfc3339(value["expires"].as_str().unwrap()).unwrap();
     assert!(until > at + year);
+}
+
+#[test]
+fn a_clock_that_is_years_off_moves_no_date_and_no_chess_clock() {
+    let (now, at) = (Instant::now(), SystemTime::now());
+    let second = Duration::from_secs(1);
+    let years = Duration::from_hours(24 * 365 * 20);
+    let exact = |at: SystemTime| humantime::format_rfc3339_nanos(at).to_string();
+    let mut remote = remote();
+    let mut of: Value = serde_json::from_slice(&state(1, 1)).unwrap();
+    of["peer"]["began"] = exact(at - years - 60 * second).into();
+    of["pairing"] = json!({
+        "clocks": { "white": 90.0, "black": 90.0, "runs": "black", "at": exact(at - years - 5 * second) },
+    });
+    let of = of.to_string().into_bytes();
+    // What a broker kept says nothing of a clock; the heartbeat after it does.
+    remote.state(now, &of, false).unwrap();
+    let heartbeat = Online::of_ours(true, 1, at - years);
+    let news = remote.online(now, at, &heartbeat, true).unwrap();
+    let began = at.duration_since(news.state.began.unwrap()).unwrap();
+    assert_eq!(began.as_secs_f64().round(), 60.0);
+    let clocks = news.pairing.unwrap().clocks.unwrap();
+    let seconds = at.duration_since(clocks.at).unwrap().as_secs_f64();
+    assert!((4.9..5.1).contains(&seconds), "{seconds}");
+}
+
+#[test]
+fn a_refusal_tells_the_clock_of_the_daemon_that_judges_and_the_command_is_said_again() {
+    let (now, at) = (Instant::now(), SystemTime::now());
+    let year = Duration::from_hours(24 * 365);
+    let mut remote = remote();
+    remote.online(now, at, &online(1, true), true);
+    remote.state(now, &state(1, 0), true).unwrap();
+    let first = remote.command(now, at, &target(1)).remove(0);
+    let (id, _) = said(&first.payload);
+    let refusal = Answer::to(at + year, &id, Err("the command has expired".to_owned()));
+    assert!(remote.answered(at, &refusal));
+    let again = remote.again(now, at).remove(0);
+    let value: Value = serde_json::from_slice(&again.payload).unwrap();
+    let until = humantime::parse_rfc3339(value["expires"].as_str().unwrap()).unwrap();
+    assert!(value["command"]["state"].is_object() && until > at + year);
+}
+
+#[test]
+fn a_new_game_is_asked_for_again_after_a_restart_of_the_daemon_that_asks_but_not_if_it_has_begun() {
+    let (now, at) = (Instant::now(), SystemTime::now());
+    let of_time = |epoch: u64, since: &str| {
+        let mut state: Value = serde_json::from_slice(&state(epoch, 4)).unwrap();
+        state["peer"]["since"] = json!(since);
+        state.to_string().into_bytes()
+    };
+    let (old, new) = ("2026-01-31T12:00:00Z", "2026-01-31T12:05:00Z");
+    let client = ClientId(7);
+    let mut remote = remote();
+    assert_eq!(remote.asked(), None);
+    // It is asked for before the board is seen.
+    remote.online(now, at, &online(1, true), true);
+    remote.command(now, at, &Command::NewGame { client });
+    remote.state(now, &of_time(1, old), true).unwrap();
+    let asked = remote.asked();
+    assert_eq!(
+        asked.unwrap().after,
+        Some(humantime::parse_rfc3339(old).unwrap())
+    );
+    // Killed and started again, before anything was sent. The program is another client now, and states the game only.
+    let again = |since: &str| {
+        let mut remote = self::remote();
+        remote.goes_on(asked);
+        remote.online(now, at, &online(1, true), true);
+        remote.state(now, &of_time(1, since), false).unwrap();
+        let messages = remote.command(now, at, &target(1));
+        let commands: Vec<Value> = messages
+            .iter()
+            .map(|message| said(&message.payload).1)
+            .collect();
+        (commands, remote.asked())
+    };
+    let (commands, still) = again(old);
+    assert_eq!(
+        commands[0],
+        json!({ "new-game": { "client": 7, "before": 1, "after": "2026-01-31T12:00:00.000000000Z" } })
+    );
+    assert!(commands[1]["state"].is_object());
+    assert_eq!(still, asked, "until it is seen to have begun");
+    let (commands, still) = again(new);
+    assert_eq!((commands.len(), still), (1, None));
+    assert!(commands[0]["state"].is_object(), "it has begun meanwhile");
 }
 
 #[test]

@@ -22,11 +22,11 @@ impl Claim {
     /// another port now: it is recognised by its address, and by a game that continues the claimed one, takes moves back from
     /// it, or is announced as new.
     fn is_of(&self, label: &ClientName, game: &Game, begins: bool) -> bool {
+        if let (Some(was), Some(is)) = (self.label.program(), label.program()) {
+            let related = game.continues(&self.game) || self.game.continues(game);
+            return was == is && (begins || related);
+        }
         match (&self.label, label) {
-            (ClientName::Program(was), ClientName::Program(is)) => {
-                let related = game.continues(&self.game) || self.game.continues(game);
-                was.ip() == is.ip() && (begins || related)
-            }
             // A page states the position on its board, and takes the place of the page before it.
             (ClientName::LiveChess(was), ClientName::LiveChess(is)) => was.ip() == is.ip(),
             (was, is) => was == is,
@@ -94,11 +94,22 @@ impl Claims {
         claim.client = client;
         claim.label = label.clone();
         claim.presence = Presence::Here;
+        let goes_on = !begins && claim.game == *game;
+        goes_on.then(|| self.untold(game)).flatten()
+    }
+
+    /// Clients that are not back count as lost now, and with them the answer that one was given: whoever states its game is given it
+    /// again. Returns the number of plies of that game.
+    pub fn untold_absent(&mut self) -> Option<usize> {
+        let mut absent = self.all.iter().filter(|claim| claim.returns());
+        let game = absent.next()?.game.clone();
+        self.untold(&game)
+    }
+
+    /// The answer to this game, if the board was led on by one, was not told.
+    fn untold(&mut self, game: &Game) -> Option<usize> {
         let target = self.target.as_ref();
-        let lost = target.is_some_and(|target| is_next(target, &claim.game));
-        if begins || !lost || claim.game != *game {
-            return None;
-        }
+        target.filter(|target| is_next(target, game))?;
         self.target = Some(game.clone());
         self.known = self.known.min(game.len());
         Some(game.len())

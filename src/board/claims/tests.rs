@@ -610,6 +610,34 @@ fn a_game_whose_program_is_not_back_after_a_restart_is_kept_for_its_address() {
 }
 
 #[test]
+fn an_answer_that_was_on_its_way_when_both_daemons_ended_is_given_to_the_program_that_comes_back() {
+    const BACK: ClientId = ClientId(3);
+    let e4 = game("e2e4");
+    let killed = || {
+        let mut claims = Claims::default();
+        state_from(&mut claims, WHITE, "127.0.0.1:49130 at hall-4", "");
+        claims.set_awaiting(WHITE, true, &Held::default());
+        assert!(claims.answered(WHITE, 1, e4.last().unwrap()));
+        claims.know(1);
+        let kept = serde_json::to_string(&claims).unwrap();
+        serde_json::from_str::<Claims>(&kept).unwrap().recalled()
+    };
+    // It is another client of another start of its daemon, at another port.
+    let mut claims = killed();
+    let label = "127.0.0.1:49748 at hall-4".into();
+    assert_eq!(claims.adopt(BACK, &label, &game("")), Some(0));
+    assert_eq!((claims.known(), claims.target()), (0, Some(&game(""))));
+    assert!(claims.has(BACK) && !claims.has(WHITE));
+    let stranger = "127.0.0.1:49748 at hall-3".into();
+    assert_eq!(killed().adopt(BACK, &stranger, &game("")), None);
+    // It comes later than anybody waits.
+    let mut claims = killed();
+    assert_eq!(claims.untold_absent(), Some(0));
+    claims.release_absent();
+    assert_eq!(claims.known(), 0);
+}
+
+#[test]
 fn a_kept_claim_that_has_the_board_is_not_put_out() {
     let mut kept = serde_json::to_value(played_by_the_owner(Instant::now())).unwrap();
     kept["all"][0]["put_out"] = true.into();

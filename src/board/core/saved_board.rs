@@ -215,7 +215,13 @@ impl Core {
 
     /// Clients that had the board before a restart and have not come back in time have left.
     pub(super) fn release_absent(&mut self, now: Instant) {
-        if self.returns_by.take_if(|by| *by <= now).is_some() && self.claims.release_absent() {
+        if self.returns_by.take_if(|by| *by <= now).is_none() {
+            return;
+        }
+        if let Some(plies) = self.claims.untold_absent() {
+            self.held.made_from(plies);
+        }
+        if self.claims.release_absent() {
             self.target_stated(true);
         }
     }

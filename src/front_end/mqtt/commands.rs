@@ -27,6 +27,7 @@ use crate::{
         clients::{Client, ClientKind, Presence},
     },
     front_end::buttons,
+    system::clock,
     text::lines::printable,
     vocabulary::{BoardName, ClientId, ClientName, Command},
 };
@@ -276,8 +277,7 @@ impl Commands {
         }
         let mut command = statement.of(client);
         if let Command::Target { label, .. } = &mut command {
-            let name = format!("{label} at {}", guest.daemon);
-            *label = ClientName::Other(name.into());
+            *label = label.elsewhere(guest.daemon.as_str());
             self.lists(client, label.clone(), board);
         }
         let leaves = command.leaves();
@@ -331,7 +331,7 @@ fn concluded(
 }
 
 fn answer(to: &DaemonName, id: &str, outcome: Result<(), String>) -> Message {
-    let answer = Answer::to(id, outcome);
+    let answer = Answer::to(clock::now(), id, outcome);
     let payload = serde_json::to_string(&answer).unwrap_or_default();
     Message::once(&Topic::answers(to), payload).within(COMMAND_LIFE)
 }

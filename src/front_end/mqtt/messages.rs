@@ -161,6 +161,9 @@ pub struct Answer {
     /// Why it was not taken, and what to do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// When it was refused, by the clock of the daemon that did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
@@ -169,13 +172,19 @@ fn is_false(value: &bool) -> bool {
 }
 
 impl Answer {
-    /// The answer to this command.
-    pub fn to(id: &str, outcome: Result<(), String>) -> Self {
+    /// The answer to this command, now.
+    pub fn to(now: SystemTime, id: &str, outcome: Result<(), String>) -> Self {
         Self {
             id: id.to_owned(),
             done: outcome.is_ok(),
+            at: outcome.is_err().then(|| timestamp(now)),
             error: outcome.err(),
         }
+    }
+
+    /// When it was refused.
+    pub fn said_at(&self) -> Option<SystemTime> {
+        humantime::parse_rfc3339(self.at.as_ref()?).ok()
     }
 }
 
@@ -211,9 +220,11 @@ mod tests {
 
     #[test]
     fn an_answer_says_done_or_why_not() {
-        let done = serde_json::to_string(&Answer::to("7", Ok(()))).unwrap();
+        let now = SystemTime::UNIX_EPOCH;
+        let done = serde_json::to_string(&Answer::to(now, "7", Ok(()))).unwrap();
         assert_eq!(done, r#"{"id":"7","done":true}"#);
-        let not = serde_json::to_string(&Answer::to("7", Err("no".to_owned()))).unwrap();
-        assert_eq!(not, r#"{"id":"7","error":"no"}"#);
+        let not = serde_json::to_string(&Answer::to(now, "7", Err("no".to_owned()))).unwrap();
+        let words = r#"{"id":"7","error":"no","at":"1970-01-01T00:00:00.000Z"}"#;
+        assert_eq!(not, words);
     }
 }

@@ -8,13 +8,14 @@
 //! |---|---|
 //! | what is said, and where | `topics`, `messages`, `orders` (commands), `state` and `pairing` (a board as JSON, and who plays there) |
 //! | our boards | `outward` (what happens on them), `commands` (what is said to them), `guests` (who plays on them from elsewhere), `senders` (who may say how much), `turns` (in which order), `complaints`, `home_assistant` |
-//! | boards of others | `remote` |
+//! | boards of others | `remote`, `standing` (what clients here have stated), `their_clock`, `elsewhere` (with what is kept) |
 //! | what waits for the broker | `outbox` |
 //! | the way | `broker` (the connection), `server` (the task), `hub` (how the daemon's parts find it) |
 
 pub mod broker;
 pub mod commands;
 pub mod complaints;
+mod elsewhere;
 pub mod guests;
 pub mod home_assistant;
 pub mod hub;
@@ -27,6 +28,8 @@ pub mod remote;
 pub mod senders;
 pub mod server;
 pub mod settings;
+pub mod standing;
 pub mod state;
+pub mod their_clock;
 pub mod topics;
 pub mod turns;

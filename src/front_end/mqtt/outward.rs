@@ -67,6 +67,12 @@ impl Outward {
         messages
     }
 
+    /// Events of this board were lost here. Their number is given to nobody, so others see from the gap that they have to tell the moves
+    /// from the next state.
+    pub fn lost(&mut self, board: &BoardName) {
+        self.numbers(board).sequence += 1;
+    }
+
     /// The message with a board's state.
     pub fn state(
         &mut self,
@@ -96,5 +102,66 @@ impl Outward {
             revision: 0,
         };
         self.boards.entry(board.clone()).or_insert(first)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use tokio::sync::{broadcast, mpsc};
+
+    use super::*;
+    use crate::{
+        bus::{CAPACITY, COMMANDS, Publisher},
+        chess::game::Game,
+        front_end::mqtt::{
+            remote::{Ours, Remote},
+            settings::FarBoard,
+        },
+        vocabulary::Event,
+    };
+
+    #[test]
+    fn a_move_whose_event_was_lost_here_is_told_there() {
+        let (publications, _) = broadcast::channel(CAPACITY);
+        let name: BoardName = "table".parse().unwrap();
+        let publisher = Publisher::new(publications.clone(), Snapshot::new(name.clone()));
+        let board = BoardHandle {
+            name: name.clone(),
+            way: "in a test".into(),
+            commands: mpsc::channel(COMMANDS).0,
+            publisher,
+        };
+        let bus = Bus::new(publications, vec![board.clone()]);
+        let daemon: DaemonName = "hall-1".parse().unwrap();
+        let mut outward = Outward::new(daemon.clone(), 1);
+        let far = FarBoard {
+            daemon,
+            board: name.clone(),
+        };
+        let ours = Ours {
+            daemon: "hall-2".parse().unwrap(),
+            epoch: 1,
+        };
+        let mut remote = Remote::new(name.clone(), far, ours);
+        let mut hears = |outward: &mut Outward| {
+            let state = outward.state(&bus, &board, &board.state(), |_| None);
+            remote.state(Instant::now(), &state.payload, true).unwrap()
+        };
+        hears(&mut outward);
+        let mut game = Game::standard();
+        game.play_uci(["e2e4"]).unwrap();
+        let moved = Snapshot {
+            game: Arc::new(game),
+            ..Snapshot::new(name.clone())
+        };
+        board.publisher.publish([], Some(moved));
+        outward.lost(&name);
+        let events = hears(&mut outward).unwrap().events;
+        assert!(
+            matches!(&events[..], [Event::Moved { ply: 1, .. }]),
+            "{events:?}"
+        );
     }
 }

@@ -6,7 +6,6 @@
 
 use std::{
     collections::{BTreeMap, VecDeque},
-    mem::discriminant,
     time::{Duration, Instant, SystemTime},
 };
 
@@ -16,15 +15,18 @@ use tokio::sync::oneshot;
 
 use super::{
     messages::{AWAY_AFTER, Answer, COMMAND_LIFE, Envelope, Online, Turn},
-    orders::{self, Begun},
+    orders,
     outbox::Message,
     settings::{DaemonName, FarBoard},
+    standing::{Asked, Standing},
     state::{Numbers, Object, Reading},
+    their_clock::TheirClock,
     topics::{Part, Topic},
 };
 use crate::{
     bus::{elsewhere::Pressed, pairings::Pairing},
     chess::game::{Game, uci},
+    system::clock::written,
     vocabulary::{
         Advice, BoardName, By, ClientId, ClientPlace, Command, Event, LinkState, Snapshot,
     },
@@ -40,8 +42,6 @@ const MAX_CLIENTS: usize = 512;
 const MAX_UNANSWERED: usize = 1_024;
 /// The longest words of another daemon, in characters.
 const MAX_WORDS: usize = 200;
-/// Clocks that differ by more than this are not both right.
-const CLOCKS_DIFFER: Duration = Duration::from_secs(20);
 
 /// Who speaks for this daemon on the broker.
 #[derive(Clone, Debug)]
@@ -103,18 +103,6 @@ impl Unanswered {
     }
 }
 
-/// What a client here has stated, in the order in which the board has to know it.
-#[derive(Debug, Default)]
-struct Standing {
-    commands: Vec<Command>,
-    /// When all of it was last said.
-    said: Option<Instant>,
-    /// The number of the target that a new game in it belongs to.
-    begins: Option<u64>,
-    /// Since when the game before that one is known.
-    after: Option<SystemTime>,
-}
-
 /// A board of another daemon. See the module documentation.
 #[derive(Debug)]
 pub struct Remote {
@@ -124,8 +112,7 @@ pub struct Remote {
     presence: Presence,
     /// When the other daemon was last heard.
     heard: Option<Instant>,
-    /// How far its clock is ahead of ours, or behind it, if they differ much.
-    their_clock: Option<(SystemTime, Instant)>,
+    their_clock: TheirClock,
     numbers: Numbers,
     games: [Reading; 2],
     /// The board as its daemon shows it.
@@ -137,6 +124,8 @@ pub struct Remote {
     /// Events whose state has not come yet, by their numbers.
     events: BTreeMap<u64, Event>,
     standing: BTreeMap<ClientId, Standing>,
+    /// A new game that was asked for by a client that is gone.
+    asked: Option<Asked>,
     unanswered: VecDeque<Unanswered>,
     /// Commands of ours, for their identifiers.
     counted: u64,
@@ -161,7 +150,7 @@ impl Remote {
             ours,
             presence: Presence::Away(why),
             heard: None,
-            their_clock: None,
+            their_clock: TheirClock::default(),
             numbers: Numbers::default(),
             games: <[Reading; 2]>::default(),
             shown,
@@ -169,6 +158,7 @@ impl Remote {
             is_shown: false,
             events: BTreeMap::new(),
             standing: BTreeMap::new(),
+            asked: None,
             unanswered: VecDeque::new(),
             counted: 0,
             refusals: Vec::new(),
@@ -180,10 +170,26 @@ impl Remote {
         &self.far
     }
 
+    /// What was asked for before a restart.
+    pub fn goes_on(&mut self, asked: Option<Asked>) {
+        self.asked = asked;
+    }
+
+    /// What has to be asked for after a restart.
+    pub fn asked(&self) -> Option<Asked> {
+        let mut standing = self.standing.values();
+        standing.find_map(Standing::asked).or(self.asked)
+    }
+
     /// The board's state here.
     pub fn snapshot(&self) -> Snapshot {
+        let began = self.shown.began.map(|began| self.their_clock.date(began));
+        let shown = Snapshot {
+            began,
+            ..self.shown.clone()
+        };
         let why = match &self.presence {
-            Presence::Here if self.is_shown => return self.shown.clone(),
+            Presence::Here if self.is_shown => return shown,
             Presence::Here => format!(
                 "{} is there, but shows no board `{}`: is it in its configuration?",
                 self.far.daemon, self.far.board
@@ -196,7 +202,7 @@ impl Remote {
             guidance: [].into(),
             // As of a board whose link is lost: what is known of its game is written now.
             sure: false,
-            ..self.shown.clone()
+            ..shown
         }
     }
 
@@ -237,17 +243,11 @@ impl Remote {
             );
             return self.leaves(why);
         }
-        if live {
-            let theirs = online.said_at();
-            let differs = |theirs: &SystemTime| {
-                let ahead = theirs.duration_since(at).unwrap_or_default();
-                let behind = at.duration_since(*theirs).unwrap_or_default();
-                ahead.max(behind) > CLOCKS_DIFFER
-            };
-            self.their_clock = theirs.filter(differs).map(|theirs| (theirs, now));
-        }
+        let theirs = online.said_at().filter(|_| live);
+        let is_news = theirs.is_some_and(|theirs| self.their_clock.shows(theirs, at));
         self.begins(online.epoch);
         self.comes(now)
+            .or_else(|| is_news.then(|| self.news(Vec::new())))
     }
 
     /// The state of the board, as JSON.
@@ -277,7 +277,7 @@ impl Remote {
         self.numbers = object.numbers;
         self.pairing = object.pairing(&shown);
         self.shown = shown;
-        self.games_begun();
+        self.games_begun(first);
         if live {
             self.heard = Some(now);
         }
@@ -321,11 +321,19 @@ impl Remote {
     }
 
     /// The other daemon answers a command. `false` if it was none of this board's.
-    pub fn answered(&mut self, answer: &Answer) -> bool {
-        let Some(at) = self.unanswered.iter().position(|one| one.id == answer.id) else {
+    pub fn answered(&mut self, at: SystemTime, answer: &Answer) -> bool {
+        let Some(found) = self.unanswered.iter().position(|one| one.id == answer.id) else {
             return false;
         };
-        let mut answered = self.unanswered.remove(at);
+        let mut answered = self.unanswered.remove(found);
+        // It was dated by a clock that the other one is far from: then it is said again at once, if it matters still.
+        let theirs = answer.said_at();
+        if theirs.is_some_and(|theirs| self.their_clock.shows(theirs, at))
+            && let Some(client) = answered.as_ref().and_then(|one| one.client)
+            && let Some(standing) = self.standing.get_mut(&client)
+        {
+            standing.said = None;
+        }
         if let Some(pressed) = answered.as_mut().and_then(|one| one.pressed.take()) {
             let words = |error: &String| error.chars().take(MAX_WORDS).collect();
             // Nobody may wait for it any more.
@@ -350,14 +358,18 @@ impl Remote {
     }
 
     /// A client here says something to the board.
-    pub fn command(&mut self, now: Instant, at: SystemTime, command: &Command) -> Option<Message> {
-        if let Some(client) = command.client() {
-            self.note(client, command);
+    pub fn command(&mut self, now: Instant, at: SystemTime, command: &Command) -> Vec<Message> {
+        let takes_over = command
+            .client()
+            .is_some_and(|client| self.note(client, command));
+        if takes_over {
+            return self.again(now, at);
         }
-        if self.presence != Presence::Here {
-            return None;
+        // What is said to it before it is seen is said then.
+        if !self.is_up() {
+            return Vec::new();
         }
-        Some(self.message(now, at, command, &orders::write(command)))
+        vec![self.message(now, at, command, &orders::write(command))]
     }
 
     /// A button is pressed here.
@@ -373,7 +385,7 @@ impl Remote {
             pressed: Some(pressed.answer),
             ..Unanswered::new(now)
         };
-        Some(self.envelope(now, at, unanswered, &orders::button(pressed.button)))
+        Some(self.envelope(at, unanswered, &orders::button(pressed.button)))
     }
 
     /// What has to be said again now.
@@ -403,18 +415,8 @@ impl Remote {
                 continue;
             };
             standing.said = Some(now);
-            let commands = standing.commands.clone();
-            let after = standing.after;
-            let begun = standing.begins.map(|before| Begun { before, after });
-            for command in &commands {
-                let said = match (command, begun) {
-                    // A game that has gone on meanwhile must not be begun anew.
-                    (Command::NewGame { client }, Some(begun)) => {
-                        orders::new_game_again(*client, begun)
-                    }
-                    _ => orders::write(command),
-                };
-                messages.push(self.message(now, at, command, &said));
+            for (command, said) in standing.again() {
+                messages.push(self.message(now, at, &command, &said));
             }
         }
         messages
@@ -434,53 +436,31 @@ impl Remote {
         self.leaves(why)
     }
 
-    fn note(&mut self, client: ClientId, command: &Command) {
+    /// Notes what a client says. `true` if it takes a new game over that was asked for before, and all has to be said.
+    fn note(&mut self, client: ClientId, command: &Command) -> bool {
         match command {
             // Nothing else counts any more; it is said until the other daemon has answered it.
             Command::Release { .. } | Command::Lost { .. } => {
-                self.standing.remove(&client);
+                let left = self.standing.remove(&client);
+                self.asked = left.and_then(|left| left.asked()).or(self.asked);
             }
-            Command::Ready { .. } => return,
+            Command::Ready { .. } => return false,
             // Where no game is, no other begins by it: said again, it could only undo the hand's first move.
-            Command::NewGame { .. } if self.shows_no_game() => return,
+            Command::NewGame { .. } if self.shows_no_game() => return false,
             _ => {}
         }
         if self.standing.len() >= MAX_CLIENTS && !self.standing.contains_key(&client) {
-            return;
+            return false;
         }
         let standing = self.standing.entry(client).or_default();
-        let kind = discriminant(command);
-        let replaces = |before: &Command| {
-            let of_target = matches!(
-                before,
-                Command::Await { .. }
-                    | Command::Analyse { .. }
-                    | Command::Answered { .. }
-                    | Command::Refuse { .. }
-                    | Command::Ended { .. }
-                    | Command::Yield { .. }
-            );
-            let has_left = matches!(before, Command::Release { .. } | Command::Lost { .. });
-            has_left
-                || discriminant(before) == kind
-                || matches!(command, Command::Target { .. }) && of_target
-                || matches!(command, Command::Await { .. })
-                    && matches!(before, Command::Analyse { .. } | Command::Yield { .. })
-        };
-        standing.commands.retain(|before| !replaces(before));
-        standing.commands.push(command.clone());
-        match command {
-            Command::NewGame { .. } => {
-                standing.begins = None;
-                standing.after = self.shown.since;
-            }
-            // What was before a new game is over with the first target after it.
-            Command::Target { number, .. } if standing.begins.is_none() => {
-                let new = |command: &Command| matches!(command, Command::NewGame { .. });
-                standing.begins = standing.commands.iter().any(new).then_some(*number);
-            }
-            _ => {}
+        standing.states(command, self.shown.since);
+        let asked = self
+            .asked
+            .take_if(|_| matches!(command, Command::Target { .. }));
+        if let Some(asked) = asked {
+            standing.takes_over(client, asked);
         }
+        asked.is_some()
     }
 
     /// Whether its daemon is there and shows it.
@@ -512,17 +492,11 @@ impl Remote {
             leaves: command.leaves(),
             ..Unanswered::new(now)
         };
-        self.envelope(now, at, unanswered, said)
+        self.envelope(at, unanswered, said)
     }
 
     /// What is `said`, in an envelope that is waited for.
-    fn envelope(
-        &mut self,
-        now: Instant,
-        at: SystemTime,
-        unanswered: Unanswered,
-        said: &Value,
-    ) -> Message {
+    fn envelope(&mut self, at: SystemTime, unanswered: Unanswered, said: &Value) -> Message {
         self.counted += 1;
         self.series.1 += 1;
         let Ours { daemon, epoch } = &self.ours;
@@ -535,10 +509,7 @@ impl Remote {
             self.unanswered.pop_front();
         }
         // By the clock of the daemon that has to judge it.
-        let theirs = self
-            .their_clock
-            .map(|(theirs, since)| theirs + now.saturating_duration_since(since));
-        let until = theirs.unwrap_or(at) + COMMAND_LIFE;
+        let until = written(self.their_clock.there(at)) + COMMAND_LIFE;
         let (series, number) = self.series;
         let turn = Turn {
             of: self.name.clone(),
@@ -551,17 +522,20 @@ impl Remote {
     }
 
     /// New games that the board has begun are not said again.
-    fn games_begun(&mut self) {
+    fn games_begun(&mut self, first: bool) {
         for place in &*self.shown.places {
-            if let Some(standing) = self.standing.get_mut(&place.client)
-                && standing.begins.is_some_and(|begins| begins <= place.number)
-            {
-                standing.begins = None;
-                standing
-                    .commands
-                    .retain(|command| !matches!(command, Command::NewGame { .. }));
+            if let Some(standing) = self.standing.get_mut(&place.client) {
+                standing.is_known(place.number);
             }
         }
+        let since = self.shown.since;
+        if first {
+            for standing in self.standing.values_mut() {
+                standing.sees(since);
+            }
+        }
+        self.asked
+            .take_if(|asked| since.is_some() && since != asked.after);
     }
 
     fn is_stale(&self, numbers: Numbers) -> bool {
@@ -621,7 +595,12 @@ impl Remote {
         News {
             events,
             state: self.snapshot(),
-            pairing: self.pairing.clone(),
+            pairing: self.pairing.clone().map(|mut pairing| {
+                if let Some(clocks) = &mut pairing.clocks {
+                    clocks.at = self.their_clock.here(clocks.at);
+                }
+                pairing
+            }),
         }
     }
 
@@ -651,21 +630,6 @@ impl Remote {
             events.extend(between(&self.shown, shown));
         }
         events
-    }
-}
-
-impl Standing {
-    /// Whether the client has left, and the other daemon may not know it.
-    fn leaves(&self) -> bool {
-        self.commands.iter().any(Command::leaves)
-    }
-
-    /// The number of the target stated last.
-    fn number(&self) -> Option<u64> {
-        self.commands.iter().find_map(|command| match command {
-            Command::Target { number, .. } => Some(*number),
-            _ => None,
-        })
     }
 }
 
@@ -713,30 +677,28 @@ fn places(
     game: &Game,
     target: Option<&Game>,
 ) -> Vec<ClientPlace> {
-    let place = |(client, standing): (&ClientId, &Standing)| {
-        standing.commands.iter().find_map(|command| match command {
-            Command::Target {
-                number,
-                game: stated,
-                ..
-            } => {
-                let joined = target.is_some_and(|target| target.continues(stated));
-                let answers = joined && game.continues(stated);
-                Some(ClientPlace {
-                    client: *client,
-                    number: *number,
-                    joined,
-                    put_out: false,
-                    answer: game
-                        .moves()
-                        .get(stated.len()..)
-                        .filter(|_| answers)
-                        .unwrap_or_default()
-                        .to_vec(),
-                })
-            }
-            _ => None,
-        })
+    let place = |(client, standing): (&ClientId, &Standing)| match standing.target()? {
+        Command::Target {
+            number,
+            game: stated,
+            ..
+        } => {
+            let joined = target.is_some_and(|target| target.continues(stated));
+            let answers = joined && game.continues(stated);
+            Some(ClientPlace {
+                client: *client,
+                number: *number,
+                joined,
+                put_out: false,
+                answer: game
+                    .moves()
+                    .get(stated.len()..)
+                    .filter(|_| answers)
+                    .unwrap_or_default()
+                    .to_vec(),
+            })
+        }
+        _ => None,
     };
     standing.iter().filter_map(place).collect()
 }

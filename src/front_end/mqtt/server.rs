@@ -19,22 +19,23 @@ use super::{
     broker::{Broker, Connection, Heard},
     commands::{Commands, give},
     complaints::Complaints,
+    elsewhere::Elsewhere,
     guests::Told,
     home_assistant,
     hub::{Hub, Said, Wanted},
     messages::{Answer, HEARTBEAT, Online},
     outbox::{Message, Outbox},
     outward::Outward,
-    remote::{News as RemoteNews, Ours, Remote},
+    remote::{Ours, Remote},
     settings::{DaemonName, MqttConfig},
     topics::{About, Part, Topic},
 };
 use crate::{
     bus::{BoardHandle, Bus, News, Publication, elsewhere::Pressed, pairings::Pairing},
-    state::Shelf,
+    state::{Kind, Shelf, Store},
     system::{clock, sleep::sleep_until_some},
     text::lines::printable,
-    vocabulary::{BoardName, ClientId, Command, Event},
+    vocabulary::{BoardName, ClientId, Command},
 };
 
 /// Buttons of boards elsewhere that may wait: people press them.
@@ -62,18 +63,18 @@ pub struct House {
     pub hub: Hub,
     /// Numbers for clients.
     pub number: Arc<dyn Fn() -> ClientId + Send + Sync>,
-    /// Where the count of starts is kept.
-    pub shelf: Shelf,
+    /// Where the count of starts is kept, and what boards elsewhere have to be asked for again.
+    pub store: Store,
 }
 
 /// Speaks to the broker until `stop` is cancelled.
-pub async fn serve(mut house: House, stop: CancellationToken) {
+pub async fn serve(house: House, stop: CancellationToken) {
     let Some(mut said) = house.hub.take() else {
         warn!("there is another connection to a broker: this one is not used");
         return;
     };
     let daemon = house.config.daemon();
-    let epoch = next_epoch(&mut house.shelf).await;
+    let epoch = next_epoch(house.store.shelf(Kind::Mqtt, "epoch")).await;
     let url = house.config.url.to_string();
     info!(%daemon, "boards are published at the broker {url}");
     let will = online(&daemon, false, epoch);
@@ -98,7 +99,7 @@ pub async fn serve(mut house: House, stop: CancellationToken) {
 }
 
 /// Counts the starts: by the milliseconds since 1970, and one more than the last where the clock has gone back.
-async fn next_epoch(shelf: &mut Shelf) -> u64 {
+async fn next_epoch(mut shelf: Shelf) -> u64 {
     let since = clock::now().duration_since(SystemTime::UNIX_EPOCH);
     let since = since.map_or(0, |since| since.as_millis());
     let last: Option<u64> = shelf.read();
@@ -123,7 +124,7 @@ struct Server<'a> {
     outbox: Outbox,
     outward: Outward,
     commands: Commands,
-    remotes: BTreeMap<BoardName, (Remote, Wanted)>,
+    remotes: BTreeMap<BoardName, Elsewhere>,
     complaints: Complaints,
     corrected: Option<Instant>,
     /// Why the broker is not reached; `None` while it is.
@@ -185,14 +186,15 @@ impl<'a> Server<'a> {
             tokio::select! {
                 biased;
                 () = stop.cancelled() => break,
-                heard = broker.heard() => self.heard(heard),
-                Some((board, command)) = said.recv() => self.say(&board, &command),
+                heard = broker.heard() => self.heard(heard).await,
+                Some((board, command)) = said.recv() => self.say(&board, &command).await,
                 Some(pressed) = pressed.recv() => self.press(pressed),
                 news = subscription.next() => match news {
                     News::Published(publication) => self.published(&publication),
                     News::Lagged(_) => {
                         for board in self.own() {
                             subscription.look(&board);
+                            self.outward.lost(&board.name);
                         }
                         self.states();
                     }
@@ -224,9 +226,10 @@ impl<'a> Server<'a> {
 
     /// Says that we leave, and that the boards elsewhere are out of reach.
     async fn leave(&mut self, broker: &mut impl Broker) {
-        for (remote, wanted) in self.remotes.values_mut() {
-            let news = remote.unreached("the connection to the broker is switched off");
-            publish(&self.house.bus, wanted, news);
+        for elsewhere in self.remotes.values_mut() {
+            let why = "the connection to the broker is switched off";
+            let news = elsewhere.remote.unreached(why);
+            elsewhere.publish(&self.house.bus, news);
         }
         self.presses = None;
         self.elsewhere();
@@ -374,8 +377,8 @@ impl<'a> Server<'a> {
     /// The boards of other daemons that are wanted here.
     fn wanted(&mut self, wanted: BTreeMap<BoardName, Wanted>) {
         let pairings = self.house.bus.pairings();
-        self.remotes.retain(|name, (remote, _)| {
-            let is_wanted = |wanted: &Wanted| wanted.far == *remote.far();
+        self.remotes.retain(|name, elsewhere| {
+            let is_wanted = |wanted: &Wanted| wanted.far == *elsewhere.remote.far();
             let stays = wanted.get(name).is_some_and(is_wanted);
             if !stays {
                 pairings.mirror(name, None);
@@ -383,23 +386,25 @@ impl<'a> Server<'a> {
             stays
         });
         for (name, wanted) in wanted {
-            if let Some((_, before)) = self.remotes.get_mut(&name) {
-                *before = wanted;
+            if let Some(elsewhere) = self.remotes.get_mut(&name) {
+                elsewhere.wanted = wanted;
                 continue;
             }
             let ours = Ours {
                 daemon: self.daemon.clone(),
                 epoch: self.epoch,
             };
-            let mut remote = Remote::new(name.clone(), wanted.far.clone(), ours);
+            let remote = Remote::new(name.clone(), wanted.far.clone(), ours);
+            let shelf = self.house.store.shelf(Kind::Mqtt, &format!("asked {name}"));
+            let mut elsewhere = Elsewhere::new(remote, wanted, shelf);
             match &self.unreached {
                 Some(why) => {
-                    let news = remote.unreached(&self.no_broker(why));
-                    publish(&self.house.bus, &wanted, news);
+                    let news = elsewhere.remote.unreached(&self.no_broker(why));
+                    elsewhere.publish(&self.house.bus, news);
                 }
-                None => self.filters.extend(filters_of(&remote)),
+                None => self.filters.extend(elsewhere.filters()),
             }
-            self.remotes.insert(name, (remote, wanted));
+            self.remotes.insert(name, elsewhere);
         }
         self.elsewhere();
     }
@@ -421,20 +426,25 @@ impl<'a> Server<'a> {
     }
 
     /// A program here says something to a board elsewhere.
-    fn say(&mut self, board: &BoardName, command: &Command) {
-        let Some((remote, _)) = self.remotes.get_mut(board) else {
+    async fn say(&mut self, board: &BoardName, command: &Command) {
+        let Some(elsewhere) = self.remotes.get_mut(board) else {
             return;
         };
-        if let Some(message) = remote.command(Instant::now(), clock::now(), command) {
+        let messages = elsewhere
+            .remote
+            .command(Instant::now(), clock::now(), command);
+        elsewhere.keep().await;
+        for message in messages {
             self.put(message);
         }
     }
 
     /// A button of a board elsewhere is pressed here.
     fn press(&mut self, pressed: Pressed) {
-        let Some((remote, _)) = self.remotes.get_mut(&pressed.board) else {
+        let Some(elsewhere) = self.remotes.get_mut(&pressed.board) else {
             return;
         };
+        let remote = &mut elsewhere.remote;
         if let Some(message) = remote.press(Instant::now(), clock::now(), pressed) {
             self.put(message);
         }
@@ -444,9 +454,10 @@ impl<'a> Server<'a> {
     fn tick(&mut self) {
         let (now, at) = (Instant::now(), clock::now());
         let mut messages = Vec::new();
-        for (remote, wanted) in self.remotes.values_mut() {
-            publish(&self.house.bus, wanted, remote.timeout(now));
-            messages.extend(remote.again(now, at));
+        for elsewhere in self.remotes.values_mut() {
+            let news = elsewhere.remote.timeout(now);
+            elsewhere.publish(&self.house.bus, news);
+            messages.extend(elsewhere.remote.again(now, at));
         }
         for message in messages {
             self.put(message);
@@ -460,7 +471,7 @@ impl<'a> Server<'a> {
         self.complaints.tick(now);
     }
 
-    fn heard(&mut self, heard: Heard) {
+    async fn heard(&mut self, heard: Heard) {
         match heard {
             Heard::Reached => self.reached(),
             Heard::Lost(why) => self.lost(&why),
@@ -470,7 +481,7 @@ impl<'a> Server<'a> {
                 kept,
             } => {
                 debug!(%topic, bytes = %printable(&payload, 256), kept, "<");
-                self.said(&topic, &payload, !kept);
+                self.said(&topic, &payload, !kept).await;
             }
             Heard::Confirmed => self.outbox.confirmed(),
             Heard::Refused(why) => {
@@ -494,9 +505,9 @@ impl<'a> Server<'a> {
             let prefix = &self.house.config.discovery_prefix;
             self.filters.push(home_assistant::birth(prefix));
         }
-        for (remote, _) in self.remotes.values_mut() {
-            remote.reached();
-            self.filters.extend(filters_of(remote));
+        for elsewhere in self.remotes.values_mut() {
+            elsewhere.remote.reached();
+            self.filters.extend(elsewhere.filters());
         }
         self.put(online(&self.daemon, true, self.epoch));
         self.outbox.connected(Instant::now());
@@ -510,13 +521,14 @@ impl<'a> Server<'a> {
         self.unreached = Some(why.to_owned());
         let words = self.no_broker(why);
         warn!("{words}");
-        for (remote, wanted) in self.remotes.values_mut() {
-            publish(&self.house.bus, wanted, remote.unreached(&words));
+        for elsewhere in self.remotes.values_mut() {
+            let news = elsewhere.remote.unreached(&words);
+            elsewhere.publish(&self.house.bus, news);
         }
     }
 
     /// The broker passes on what somebody says.
-    fn said(&mut self, topic: &str, payload: &Bytes, live: bool) {
+    async fn said(&mut self, topic: &str, payload: &Bytes, live: bool) {
         let config = &self.house.config;
         if config.home_assistant && topic == home_assistant::birth(&config.discovery_prefix) {
             if live && &payload[..] == b"online" {
@@ -539,7 +551,7 @@ impl<'a> Server<'a> {
                 self.commands.press(self.own_board(&board), payload);
             }
             About::Board(board, part @ (Part::State | Part::Events)) => {
-                self.of_another(&daemon, &board, part, payload, live);
+                self.of_another(&daemon, &board, part, payload, live).await;
             }
             _ => {}
         }
@@ -564,11 +576,11 @@ impl<'a> Server<'a> {
         self.tell(told);
         let (now, at) = (Instant::now(), clock::now());
         let mut again = Vec::new();
-        for (remote, wanted) in self.remotes.values_mut() {
-            if remote.far().daemon == *daemon {
-                let news = remote.online(now, at, &said, live);
-                publish(&self.house.bus, wanted, news);
-                again.extend(remote.again(now, at));
+        for elsewhere in self.remotes.values_mut() {
+            if elsewhere.remote.far().daemon == *daemon {
+                let news = elsewhere.remote.online(now, at, &said, live);
+                elsewhere.publish(&self.house.bus, news);
+                again.extend(elsewhere.remote.again(now, at));
             }
         }
         for message in again {
@@ -609,8 +621,12 @@ impl<'a> Server<'a> {
         let Ok(answer) = serde_json::from_slice::<Answer>(payload) else {
             return;
         };
-        for (remote, _) in self.remotes.values_mut() {
-            if remote.answered(&answer) {
+        let (now, at) = (Instant::now(), clock::now());
+        let mut again = Vec::new();
+        for elsewhere in self.remotes.values_mut() {
+            let remote = &mut elsewhere.remote;
+            if remote.answered(at, &answer) {
+                again = remote.again(now, at);
                 for words in remote.refusals() {
                     warn!(
                         "{} refuses: {}",
@@ -618,13 +634,16 @@ impl<'a> Server<'a> {
                         printable(words.as_bytes(), 200)
                     );
                 }
-                return;
+                break;
             }
+        }
+        for message in again {
+            self.put(message);
         }
     }
 
     /// News of a board of another daemon.
-    fn of_another(
+    async fn of_another(
         &mut self,
         daemon: &DaemonName,
         board: &BoardName,
@@ -635,7 +654,8 @@ impl<'a> Server<'a> {
         let (now, at) = (Instant::now(), clock::now());
         let mut again = Vec::new();
         let mut wrong = None;
-        for (remote, wanted) in self.remotes.values_mut() {
+        for elsewhere in self.remotes.values_mut() {
+            let remote = &mut elsewhere.remote;
             if remote.far().daemon != *daemon || remote.far().board != *board {
                 continue;
             }
@@ -643,8 +663,9 @@ impl<'a> Server<'a> {
                 Part::Events if live => wrong = remote.event(now, payload).err(),
                 Part::State => match remote.state(now, payload, live) {
                     Ok(news) => {
-                        publish(&self.house.bus, wanted, news);
-                        again.extend(remote.again(now, at));
+                        elsewhere.publish(&self.house.bus, news);
+                        again.extend(elsewhere.remote.again(now, at));
+                        elsewhere.keep().await;
                     }
                     Err(error) => wrong = Some(error),
                 },
@@ -695,27 +716,5 @@ impl<'a> Server<'a> {
                 self.put(answer);
             }
         }
-    }
-}
-
-fn filters_of(remote: &Remote) -> [String; 2] {
-    let far = remote.far();
-    [Part::State, Part::Events].map(|part| Topic::board(&far.daemon, &far.board, part).to_string())
-}
-
-fn publish(bus: &Bus, wanted: &Wanted, news: Option<RemoteNews>) {
-    if let Some(news) = news {
-        let RemoteNews {
-            events,
-            state,
-            pairing,
-        } = news;
-        bus.pairings().mirror(&state.board, pairing);
-        let comes_or_goes =
-            |event: &&Event| matches!(event, Event::Connected | Event::Disconnected { .. });
-        if let Some(event) = events.iter().find(comes_or_goes) {
-            info!(board = %state.board, "{}: {event}", wanted.far);
-        }
-        wanted.publisher.publish(events, Some(state));
     }
 }

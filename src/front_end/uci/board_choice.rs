@@ -1,5 +1,7 @@
 //! Which board a GUI has chosen.
 
+use std::sync::Arc;
+
 use crate::{
     text::{lines::printable, spelling},
     vocabulary::BoardName,
@@ -14,7 +16,7 @@ const NONE: &str = "BoardBridge has no board yet: plug it in, or `boardbridge ad
 /// The boards that a GUI can choose among, and the one it has chosen.
 #[derive(Debug)]
 pub(super) struct Choice {
-    boards: Vec<BoardName>,
+    boards: Arc<[BoardName]>,
     board: Option<BoardName>,
     /// The name that was last asked for, if no board has it.
     unknown: Option<String>,
@@ -22,7 +24,7 @@ pub(super) struct Choice {
 
 impl Choice {
     /// Begins with the first of these boards.
-    pub fn among(boards: Vec<BoardName>) -> Self {
+    pub fn among(boards: Arc<[BoardName]>) -> Self {
         Self {
             board: boards.first().cloned(),
             boards,
@@ -44,7 +46,7 @@ impl Choice {
 
     /// Replaces the list of boards. If none was chosen, returns the board to choose now: the one last asked for, or the first if
     /// none was.
-    pub fn set_boards(&mut self, boards: Vec<BoardName>) -> Option<BoardName> {
+    pub fn set_boards(&mut self, boards: Arc<[BoardName]>) -> Option<BoardName> {
         self.boards = boards;
         if self.board.is_some() {
             return None;

@@ -1,10 +1,10 @@
 //! One GUI on a TCP connection: reads and writes it for its session.
 
-use std::{net::SocketAddr, panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::{io, net::SocketAddr, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use futures_util::FutureExt as _;
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
+    io::AsyncWriteExt,
     net::TcpStream,
     time::{Instant, sleep_until, timeout},
 };
@@ -126,7 +126,6 @@ impl Connection {
     /// Serves the connection until it ends; says why it did.
     async fn run(&mut self, stop: CancellationToken) -> String {
         let mut lines = Lines::new(MAX_LINE);
-        let mut buffer = vec![0; READ_CHUNK];
         let first_deadline = Instant::now() + FIRST_WAIT;
         let leave = self.slot.leave().clone();
         loop {
@@ -149,7 +148,6 @@ impl Connection {
                 (self.write_deadline).get_or_insert_with(|| Instant::now() + WRITE_WAIT);
             }
             let session_deadline = self.session.deadline().map(Instant::from_std);
-            let (mut reader, mut writer) = self.stream.split();
             tokio::select! {
                 biased;
                 () = leave.cancelled() => {
@@ -167,16 +165,16 @@ impl Connection {
                     self.act().await;
                     return self.finish("BoardBridge stops, or no longer listens at this port").await;
                 }
-                written = writer.write(&self.output), if !self.output.is_empty() => match written {
-                    Ok(0) => return "it accepts no more data".to_owned(),
-                    Ok(count) => self.written(count),
+                ready = self.stream.writable(), if !self.output.is_empty() => match ready.and_then(|()| self.write()) {
+                    Ok(true) => {}
+                    Ok(false) => return "it accepts no more data".to_owned(),
                     Err(error) => return format!("the connection broke: {error}"),
                 },
                 () = self.changes.next() => self.boards_changed(),
                 (events, state) = published(&mut self.feed), if reads => self.published(&events, &state),
-                read = reader.read(&mut buffer), if reads => match read {
-                    Ok(0) => return "it closed the connection".to_owned(),
-                    Ok(count) => lines.push(&buffer[..count]),
+                ready = self.stream.readable(), if reads => match ready.and_then(|()| read(&self.stream, &mut lines)) {
+                    Ok(true) => {}
+                    Ok(false) => return "it closed the connection".to_owned(),
                     Err(error) => return format!("the connection broke: {error}"),
                 },
                 () = sleep_until(first_deadline), if self.silent => {
@@ -286,27 +284,27 @@ impl Connection {
                 Action::Close => self.closing = Some("it quit"),
             }
         }
-        self.write_now();
+        // A program that awaits a move is told before anybody else is. An error is found again where it ends the connection.
+        if !self.output.is_empty() {
+            let _ = self.write();
+        }
         self.appear();
     }
 
-    /// Writes what the connection takes at once: a program that awaits a move is told before anybody else is.
-    fn write_now(&mut self) {
-        if self.output.is_empty() {
-            return;
-        }
-        // What it does not take is written when it can, and an error is found then.
-        if let Ok(count) = self.stream.try_write(&self.output) {
-            self.written(count);
-        }
-    }
-
-    fn written(&mut self, count: usize) {
-        self.write_deadline = None;
-        self.output.drain(..count);
-        if self.output.is_empty() {
-            // Frees the memory of a long output.
-            self.output = Vec::new();
+    /// Writes what the connection takes now. `false` if it never takes more.
+    fn write(&mut self) -> io::Result<bool> {
+        match self.stream.try_write(&self.output) {
+            Ok(count) => {
+                self.write_deadline = None;
+                self.output.drain(..count);
+                if self.output.is_empty() {
+                    // Frees the memory of a long output.
+                    self.output = Vec::new();
+                }
+                Ok(count > 0)
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(true),
+            Err(error) => Err(error),
         }
     }
 
@@ -353,6 +351,19 @@ impl Connection {
         // Nothing depends on whether it was read.
         let _ = timeout(CLOSE_WAIT, last).await;
         why.to_owned()
+    }
+}
+
+/// Reads what has come. `false` at the end. The buffer is here only while it is used: a program that thinks needs none.
+fn read(stream: &TcpStream, lines: &mut Lines) -> io::Result<bool> {
+    let mut buffer = [0; READ_CHUNK];
+    match stream.try_read(&mut buffer) {
+        Ok(count) => {
+            lines.push(&buffer[..count]);
+            Ok(count > 0)
+        }
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(true),
+        Err(error) => Err(error),
     }
 }
 

@@ -113,11 +113,11 @@ pub struct GuiConversation {
 
 impl GuiConversation {
     /// A conversation with a GUI that can choose among these boards; it begins with the first.
-    pub fn new(client: ClientId, label: ClientName, boards: Vec<BoardName>) -> Self {
+    pub fn new(client: ClientId, label: ClientName, boards: impl Into<Arc<[BoardName]>>) -> Self {
         Self {
             json: InfoJson::new(label.clone()),
             seat: Seat::new(client, label),
-            choice: Choice::among(boards),
+            choice: Choice::among(boards.into()),
             statement: Statement::default(),
             search: None,
             promotion: Role::Queen,
@@ -373,7 +373,7 @@ impl GuiConversation {
 
     /// The boards are now these; the GUI is told of them at its next `uci`. `gone`: the board chosen is not the one it
     /// was.
-    pub fn set_boards(&mut self, boards: Vec<BoardName>, gone: bool) {
+    pub fn set_boards(&mut self, boards: impl Into<Arc<[BoardName]>>, gone: bool) {
         if gone && let Some(name) = self.choice.board().cloned() {
             self.info(&format!(
                 "the board {name} has been taken out of BoardBridge's configuration: the game on it is over"
@@ -381,7 +381,7 @@ impl GuiConversation {
             self.end_search();
             self.turn_to(None, name.as_str());
         }
-        if let Some(board) = self.choice.set_boards(boards) {
+        if let Some(board) = self.choice.set_boards(boards.into()) {
             self.info(&format!("the board {board} is there now"));
             self.turn_to(Some(board.clone()), board.as_str());
         }

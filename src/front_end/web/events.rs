@@ -51,7 +51,7 @@ pub(super) async fn wall(
     State(house): State<Arc<House>>,
     Extension(visitor): Extension<Visitor>,
 ) -> Response {
-    let wall = Wall::of(house.bus.clone());
+    let wall = Wall::of(house.bus.clone(), house.pictures.clone());
     let lines = stream::unfold(wall, async |mut wall| {
         Some((some_boards(&mut wall).await, wall))
     });

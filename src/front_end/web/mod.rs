@@ -56,7 +56,7 @@ pub use self::{
 };
 use crate::{
     bus::{Bus, pairings::Saying},
-    front_end::http,
+    front_end::{http, objects::wall::Pictures},
     net::{
         door::{Door, is_here},
         slots::{Slot, Slots},
@@ -82,6 +82,8 @@ pub struct House {
     names: guard::Names,
     kept: watch::Receiver<SavedGames>,
     broadcast: Broadcast,
+    /// What walls show.
+    pictures: Pictures,
     /// One request at a time reads files of games.
     reading: Arc<Semaphore>,
 }
@@ -125,6 +127,7 @@ impl House {
             names: guard::Names::new(hosts),
             kept,
             broadcast,
+            pictures: Pictures::default(),
             reading: Arc::new(Semaphore::new(1)),
         })
     }
