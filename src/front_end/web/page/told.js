@@ -37,7 +37,9 @@ const FORMS = [
   [/^a general adapter: .+ \((?<at>.+)\)$/s, "adapter"],
   [/^nothing answered at (?<port>.+): is the board switched on\? .+$/s, "unanswered"],
   [/^this board is no longer there, .+$/, "gone"],
-  [/^it answers: (?<title>.+)\. It has no lamps to try: .+$/s, "no-lamps"],
+  [/^it answers: (?<title>.+)\. It has no lamps to try, and no clock: .+$/s, "no-lamps"],
+  [/^the clock of .+ has shown a word: here$/s, "word"],
+  [/^(?<board>\S+) has an opponent already: stop that first$/, "taken"],
   [/^a (?<title>.+) has no lamps to try, and says nothing before a move: .+$/s, "no-lamps-yet"],
 ];
 

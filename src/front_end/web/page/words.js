@@ -99,7 +99,8 @@ const WORDS = {
     "told.away": "{board} is away: the game continues when it is back", "told.waits": "{board} is away: your move waits for it", "told.back": "{board} is back",
     "told.by-name": "{title}, by its name ({at})", "told.adapter": "a general adapter: a board, or another device. Adding it asks what it is, which may upset a printer ({at})",
     "told.unanswered": "nothing answered at {port}: is the board switched on? If you know what it is, choose its kind.", "told.gone": "this board is no longer there, or is used already: look again.",
-    "told.no-lamps": "it answers: {title}. It has no lamps to try: add it and make a move, and the page shows it.", "told.no-lamps-yet": "{title}: no lamps to try, and it says nothing before a move. Add it and make one, and the page shows it.",
+    "told.word": "its clock has shown a word: here. Is it this one? Add it.", "told.taken": "{board} has an opponent already: stop that first.",
+    "told.no-lamps": "it answers: {title}. It has no lamps to try, and no clock: add it and make a move, and the page shows it.", "told.no-lamps-yet": "{title}: no lamps to try, and it says nothing before a move. Add it and make one, and the page shows it.",
     "code-over": "The time of the code is over.", "code-picture": "QR code with the address and the code",
   },
   de: {
@@ -196,7 +197,8 @@ const WORDS = {
     "told.away": "{board} ist weg: Die Partie geht weiter, wenn es zurück ist", "told.waits": "{board} ist weg: Ihr Zug wartet darauf", "told.back": "{board} ist zurück",
     "told.by-name": "{title}, nach seinem Namen ({at})", "told.adapter": "ein allgemeiner Adapter: ein Brett oder ein anderes Gerät. Beim Hinzufügen wird es gefragt, was einen Drucker stören kann ({at})",
     "told.unanswered": "an {port} antwortet nichts: Ist das Brett eingeschaltet? Wissen Sie, was es ist, wählen Sie seine Art.", "told.gone": "dieses Brett ist nicht mehr da oder wird schon benutzt: Sehen Sie noch einmal nach.",
-    "told.no-lamps": "es antwortet: {title}. Es hat keine Lampen zum Probieren: Fügen Sie es hinzu und ziehen Sie, dann zeigt es die Seite.", "told.no-lamps-yet": "{title}: keine Lampen zum Probieren, und vor einem Zug sagt es nichts. Fügen Sie es hinzu und ziehen Sie, dann zeigt es die Seite.",
+    "told.word": "seine Uhr hat ein Wort gezeigt: here. Ist es dieses? Fügen Sie es hinzu.", "told.taken": "{board} hat schon einen Gegner: Beenden Sie das zuerst.",
+    "told.no-lamps": "es antwortet: {title}. Es hat keine Lampen zum Probieren und keine Uhr: Fügen Sie es hinzu und ziehen Sie, dann zeigt es die Seite.", "told.no-lamps-yet": "{title}: keine Lampen zum Probieren, und vor einem Zug sagt es nichts. Fügen Sie es hinzu und ziehen Sie, dann zeigt es die Seite.",
     "code-over": "Die Zeit des Codes ist um.", "code-picture": "QR-Code mit der Adresse und dem Code",
   },
 };
