@@ -83,7 +83,7 @@ pub const KEYS: [Key; 21] = [
     ),
     key(
         &["hid"],
-        "For a board on USB that is no serial port: {} for the only one, or { id = \"…\" }.",
+        "For a board on USB that is no serial port: {} for the only one that no other entry names, or { id = \"…\" }.",
     ),
     key(
         &["hid", "id"],
@@ -388,7 +388,7 @@ mod reached {
                 let wanted = match (&hid.id, &hid.path) {
                     (Some(id), _) => hid::Wanted::Id(id.clone()),
                     (None, Some(path)) => hid::Wanted::Path(path.clone()),
-                    (None, None) => hid::Wanted::Only,
+                    (None, None) => hid::Wanted::Only(hid.others.clone()),
                 };
                 let boards = self.settings.hid()?;
                 Some(Transport::Hid(HidBoard::new(

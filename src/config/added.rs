@@ -9,7 +9,10 @@ use std::{
 use toml_edit::DocumentMut;
 
 use super::{Config, reading};
-use crate::{system::regular_file::read, vocabulary::BoardName};
+use crate::{
+    front_end::uci::settings::UciConfig, net::door::Allow, system::regular_file::read,
+    vocabulary::BoardName,
+};
 
 /// The folder of boards, each in `NAME.toml` as `[boards.NAME]`.
 pub const BOARDS: &str = "boards.d";
@@ -23,6 +26,8 @@ pub const ENDING: &str = "toml";
 pub const MAX_ADDED: usize = 256;
 /// The longest of them, in bytes: a board with every key takes some 2 KiB.
 pub const MAX_ADDED_FILE: u64 = 16 * 1024;
+/// How a line ends that says what is left out.
+pub const LEFT_OUT: &str = ": this is left out";
 
 /// Adds what is kept in this state directory. Returns what is left out: a line each, with its file and the problem.
 pub(super) fn add_to(config: &mut Config, state: &Path) -> Vec<String> {
@@ -36,10 +41,9 @@ pub(super) fn add_to(config: &mut Config, state: &Path) -> Vec<String> {
         }
     }
     for file in files(&state.join(PLAY)) {
-        let id = file.file_stem().and_then(|id| id.to_str());
-        config.plays.extend(id.map(str::to_owned));
-        if let Err(problem) = play(config, &file) {
-            left_out.push(problem);
+        match play(config, &file) {
+            Ok(id) => config.plays.push(id),
+            Err(problem) => left_out.push(problem),
         }
     }
     left_out
@@ -59,10 +63,16 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 
 /// Takes from this file, if it is there, where chess programs connect, unless the main file says it.
 fn settings(config: &mut Config, file: &Path) -> Result<(), String> {
-    if config.says_programs || !file.exists() {
+    if !file.exists() {
         return Ok(());
     }
-    let listen = part(file, &["uci"])?.uci.listen;
+    let UciConfig { listen, allow } = part(file, &["uci"])?.uci;
+    if allow != Allow::default() {
+        return Err(told(file, "`allow` belongs into the main file"));
+    }
+    if config.says_programs {
+        return Ok(());
+    }
     let before = std::mem::replace(&mut config.uci.listen, listen);
     if let Some(problem) = config.problems().into_iter().next() {
         config.uci.listen = before;
@@ -96,8 +106,8 @@ fn board(config: &mut Config, file: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Adds the opponent or the link of this file.
-fn play(config: &mut Config, file: &Path) -> Result<(), String> {
+/// Adds the opponent or the link of this file. Returns what names it: its boards.
+fn play(config: &mut Config, file: &Path) -> Result<String, String> {
     let part = part(file, &["opponent", "link"])?;
     let boards: Vec<&BoardName> = part
         .opponent
@@ -105,6 +115,13 @@ fn play(config: &mut Config, file: &Path) -> Result<(), String> {
         .map(|entry| &entry.board)
         .chain(part.link.iter().flat_map(|entry| &entry.boards))
         .collect();
+    let id: Vec<&str> = boards.iter().map(|name| name.as_str()).collect();
+    let id = id.join(".");
+    let is_named = file.file_stem().is_some_and(|stem| *stem == *id);
+    if part.opponent.len() + part.link.len() != 1 || !is_named {
+        let only = "has to be one [[opponent]] or [[link]], in a file that is named after its boards, such as citrine.toml or citrine.neo.toml";
+        return Err(told(file, only));
+    }
     let has = |name: &BoardName| config.all_boards().any(|(known, _)| known == name);
     if let Some(missing) = boards.iter().find(|name| !has(name)) {
         return Err(told(file, &format!("there is no board {missing}")));
@@ -117,7 +134,7 @@ fn play(config: &mut Config, file: &Path) -> Result<(), String> {
         config.link.truncate(links);
         return Err(told_problem(file, problem));
     }
-    Ok(())
+    Ok(id)
 }
 
 /// Reads a file that may have these tables only.
@@ -127,10 +144,7 @@ fn part(file: &Path, tables: &[&str]) -> Result<Config, String> {
     let part = reading::read_part(&text, &file.display().to_string());
     let part = part.map_err(|error| {
         let mistakes = error.to_string();
-        format!(
-            "{}: this is left out",
-            mistakes.lines().next().unwrap_or("")
-        )
+        format!("{}{LEFT_OUT}", mistakes.lines().next().unwrap_or(""))
     })?;
     let document: DocumentMut = text.parse().unwrap_or_default();
     match document.iter().find(|(name, _)| !tables.contains(name)) {
@@ -140,7 +154,7 @@ fn part(file: &Path, tables: &[&str]) -> Result<Config, String> {
 }
 
 fn told(file: &Path, problem: &str) -> String {
-    format!("{}: {problem}: this is left out", file.display())
+    format!("{}: {problem}{LEFT_OUT}", file.display())
 }
 
 fn told_problem(file: &Path, (key, problem): (String, String)) -> String {

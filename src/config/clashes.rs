@@ -156,26 +156,18 @@ fn ways(config: &Config) -> Vec<Problem> {
     problems
 }
 
-/// A board that is meant to be the only one on USB, beside another.
+/// Two boards of which each is meant to be the only one on USB.
 fn only_ones(config: &Config) -> Vec<Problem> {
-    let on_usb = |name: &&BoardName| config.boards[*name].hid.is_some();
-    let names: Vec<&BoardName> = config.boards.keys().filter(on_usb).collect();
-    let only = |name: &&&BoardName| config.boards[**name].hid == Some(HidConfig::default());
-    let others = |name: &BoardName| {
-        let kind = config.boards[name].make.kind;
-        let mut others = names.iter().filter(|other| ***other != *name);
-        others
-            .find(|other| config.boards[**other].make.kind == kind)
-            .copied()
-    };
-    let problems = names.iter().filter(only).filter_map(|name| {
-        let other = others(name)?;
-        let problem = format!(
-            "{other} is on USB too: write hid = {{ id = \"…\" }} for each, `boardbridge scan` shows them"
-        );
-        Some((format!("boards.{name}.hid"), problem))
+    let only = config.boards.iter().filter_map(|(name, board)| {
+        let is_only = board.hid.as_ref().is_some_and(HidConfig::is_only);
+        let key = format!("boards.{name}.hid");
+        is_only.then(|| (board.make.kind, key, name.to_string()))
     });
-    problems.collect()
+    taken(only, PartialEq::eq, |_, other| {
+        format!(
+            "{other} is on USB too: write hid = {{ id = \"…\" }} for one of them, `boardbridge scan` shows them"
+        )
+    })
 }
 
 /// `BlueZ` gives the serial port profile to only one.

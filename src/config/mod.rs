@@ -164,6 +164,22 @@ impl Config {
         named.or_else(|| self.names().into_iter().find(|name| !is_linked(name)))
     }
 
+    /// Tells each board that is meant to be the only one on USB what names the others.
+    fn name_others(&mut self) {
+        let named = self.boards.values().filter_map(|board| {
+            let name = board.hid.as_ref()?.name()?;
+            Some((board.make.kind, name))
+        });
+        let named: Vec<_> = named.collect();
+        for board in self.boards.values_mut() {
+            let kind = board.make.kind;
+            if let Some(hid) = board.hid.as_mut().filter(|hid| hid.is_only()) {
+                let others = named.iter().filter(|(other, _)| *other == kind);
+                hid.others = others.map(|(_, name)| name.clone()).collect();
+            }
+        }
+    }
+
     /// Checks what the types cannot.
     fn problems(&self) -> Vec<Problem> {
         let mut problems = Vec::new();

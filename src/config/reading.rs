@@ -116,6 +116,7 @@ fn parse<A: FnOnce(&mut Config) -> Vec<String>>(
     config.order = document.names("boards");
     let added = config.added.iter().map(ToString::to_string);
     config.order.extend(added);
+    config.name_others();
     Ok(config)
 }
 

@@ -1,6 +1,9 @@
 //! Serial ports that may have a board, each with the name to put into the configuration.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::{Path, PathBuf},
+};
 
 use crate::system::usb::UsbDevice;
 
@@ -43,38 +46,41 @@ impl Port {
 pub fn serial_ports(dev: &Path, sys: &Path) -> Vec<Port> {
     let by_id = links(&dev.join("serial/by-id"));
     let by_path = links(&dev.join("serial/by-path"));
-    let find = |links: &[(PathBuf, PathBuf)], port: &Path| {
-        let target = port.canonicalize().ok()?;
-        let found = links.iter().find(|(to, _)| *to == target);
-        found.map(|(_, name)| name.clone())
-    };
-    let ports: Vec<PathBuf> = entries(dev)
-        .into_iter()
-        .filter(|path| prefix(path).is_some_and(|prefix| prefix != "ttyS" || is_real(sys, path)))
+    let is_port =
+        |path: &PathBuf| prefix(path).is_some_and(|prefix| prefix != "ttyS" || is_real(sys, path));
+    let ports = entries(dev).into_iter().filter(is_port);
+    // Each with what its name leads to.
+    let ports: Vec<(PathBuf, Option<PathBuf>)> = ports
+        .map(|path| {
+            let target = path.canonicalize().ok();
+            (path, target)
+        })
         .collect();
-    let shares = |prefix: &str| {
-        let mut same = ports
-            .iter()
-            .filter(|port| self::prefix(port) == Some(prefix));
-        PLUGGED.contains(&prefix) && same.any(|port| find(&by_id, port).is_none())
+    let find = |links: &BTreeMap<PathBuf, PathBuf>, target: &Option<PathBuf>| {
+        links.get(target.as_ref()?).cloned()
     };
-    let named = |path: &PathBuf| {
-        let by_id = find(&by_id, path).filter(|_| !prefix(path).is_some_and(shares));
+    let nameless = ports.iter();
+    let nameless = nameless.filter(|(_, target)| find(&by_id, target).is_none());
+    let shares: BTreeSet<&str> = nameless
+        .filter_map(|(path, _)| prefix(path))
+        .filter(|prefix| PLUGGED.contains(prefix))
+        .collect();
+    let named = |(path, target): &(PathBuf, Option<PathBuf>)| {
+        let shares = prefix(path).is_some_and(|prefix| shares.contains(prefix));
+        let by_id = find(&by_id, target).filter(|_| !shares);
         let of_socket = by_id.is_none();
         Port {
             path: path.clone(),
-            lasting: by_id.or_else(|| find(&by_path, path)),
+            lasting: by_id.or_else(|| find(&by_path, target)),
             of_socket,
             usb: name_of(path).and_then(|name| UsbDevice::of_tty(sys, name)),
         }
     };
-    let listed: Vec<PathBuf> = ports
-        .iter()
-        .filter_map(|port| port.canonicalize().ok())
-        .collect();
+    let listed = ports.iter().filter_map(|(_, target)| target.as_ref());
+    let listed: BTreeSet<&PathBuf> = listed.collect();
     // A driver may give its ports names that are not known here; what is in that folder is a port.
     let others = by_id.iter().filter(|(target, _)| !listed.contains(target));
-    let other = |(target, name): &(PathBuf, PathBuf)| Port {
+    let other = |(target, name): (&PathBuf, &PathBuf)| Port {
         path: target.clone(),
         lasting: Some(name.clone()),
         of_socket: false,
@@ -105,12 +111,15 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Links in a folder: their targets, and their names.
-fn links(folder: &Path) -> Vec<(PathBuf, PathBuf)> {
-    let links = entries(folder).into_iter();
+/// Links in a folder: their targets, each with the first of its names.
+fn links(folder: &Path) -> BTreeMap<PathBuf, PathBuf> {
+    let mut links = BTreeMap::new();
+    for name in entries(folder) {
+        if let Ok(target) = name.canonicalize() {
+            links.entry(target).or_insert(name);
+        }
+    }
     links
-        .filter_map(|name| Some((name.canonicalize().ok()?, name)))
-        .collect()
 }
 
 fn name_of(path: &Path) -> Option<&str> {

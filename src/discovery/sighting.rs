@@ -70,6 +70,8 @@ pub struct Sighting {
     pub name: String,
     /// Where it is: its socket on USB, its port, its address.
     pub place: String,
+    /// It, if it is a HID device.
+    pub device: Option<Box<Device>>,
 }
 
 impl Sighting {
@@ -117,8 +119,9 @@ pub fn at_cables(roots: &Roots) -> Vec<Sighting> {
         way: Way::Hid(board.id.unwrap_or_default()),
         makes: vec![board.make],
         is_sure: true,
-        name: board.device.name,
-        place: board.device.socket,
+        name: board.device.name.clone(),
+        place: board.device.socket.clone(),
+        device: Some(Box::new(board.device)),
     }));
     found
 }
@@ -177,6 +180,7 @@ fn at_port(port: &Port) -> Option<Sighting> {
         makes,
         is_sure: own.is_some(),
         name: name.unwrap_or_else(|| port.path.display().to_string()),
+        device: None,
     })
 }
 
@@ -198,6 +202,7 @@ pub fn in_the_air(seen: &[Seen]) -> Vec<Sighting> {
             makes: vec![make],
             is_sure,
             name: name.to_owned(),
+            device: None,
         })
     };
     seen.iter().filter_map(board).collect()

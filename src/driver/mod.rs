@@ -154,6 +154,17 @@ pub enum DriverEvent {
     Unreadable(String),
 }
 
+/// What has become of a [word](Driver::greet) for somebody who looks for a board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Greeting {
+    /// There is no display for it.
+    Nowhere,
+    /// It may come.
+    Awaited,
+    /// It is as it was asked for.
+    Done,
+}
+
 /// Why a step did not take effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepFailure {
@@ -258,6 +269,12 @@ pub trait Driver: Send {
     /// one plays there. `false`: it has no lamps that can be lit so.
     fn signal(&mut self, _now: Instant, _squares: Bitboard) -> bool {
         false
+    }
+
+    /// Has a display beside the board show a word to somebody who looks for this board, or no longer; called again and again until it
+    /// does, while no one plays there.
+    fn greet(&mut self, _now: Instant, _on: bool) -> Greeting {
+        Greeting::Nowhere
     }
 
     /// The clocks of the game, for boards that can show them; called again and again. `None`: it has none.

@@ -179,9 +179,23 @@ pub struct HidConfig {
     /// Its file.
     #[serde(default, deserialize_with = "hid_path")]
     pub path: Option<PathBuf>,
+    /// What names the other boards of its make, if nothing names this one.
+    #[serde(skip)]
+    pub others: Vec<String>,
 }
 
 impl HidConfig {
+    /// Whether the only board that no other entry names is meant.
+    pub fn is_only(&self) -> bool {
+        self.id.is_none() && self.path.is_none()
+    }
+
+    /// What names this board.
+    pub fn name(&self) -> Option<String> {
+        let path = self.path.as_ref().map(|path| path.display().to_string());
+        self.id.clone().or(path)
+    }
+
     /// Checks what the types cannot; the keys are relative to the board.
     pub fn problem(&self) -> Option<Wrong> {
         let both = self.id.is_some() && self.path.is_some();

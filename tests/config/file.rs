@@ -1209,8 +1209,8 @@ fn what_cannot_work_together_is_refused() {
     };
     let cases: [(String, &[&str]); 12] = [
         (
-            usb(["{}", "{ id = \"A1\" }"]),
-            &["boards.a.hid", "b is on USB too", "id = "],
+            usb(["{}"; 2]),
+            &["boards.b.hid", "a is on USB too", "id = "],
         ),
         (
             usb(["{ id = \"A1\" }"; 2]),

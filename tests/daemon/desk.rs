@@ -15,7 +15,7 @@ use boardbridge::{
     transport::hid::Roots,
 };
 use serde_json::{Value, json};
-use simulators::{bluez::Bluez, run::Kind};
+use simulators::{SimulatedBoard, bluez::Bluez, run::Kind};
 use tempfile::TempDir;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -109,13 +109,23 @@ impl Machine {
 
     /// Plugs a simulated board in at this port, with a lasting name.
     pub fn plugs(&self, kind: Kind, port: &str, by_id: &str) -> Hand {
-        let hand = Hand::new(kind, self.dev(port), false);
+        self.names(port, by_id);
+        Hand::new(kind, self.dev(port), false)
+    }
+
+    /// The same, with this board.
+    pub fn plugs_board(&self, board: Box<dyn SimulatedBoard>, port: &str, by_id: &str) -> Hand {
+        self.names(port, by_id);
+        Hand::of(board, self.dev(port))
+    }
+
+    /// Gives a port its lasting name.
+    fn names(&self, port: &str, by_id: &str) {
         symlink(
             Path::new("../..").join(port),
             self.dev("serial/by-id").join(by_id),
         )
         .unwrap();
-        hand
     }
 
     pub fn pulls(&self, port: &str, by_id: &str) {
@@ -416,10 +426,19 @@ async fn two_people_and_two_boards_play_by_a_press_and_go_on_after_a_restart() {
     assert_eq!(status, 200, "{answer}");
     let standing = async |m: &Machine| m.asks("GET", "settings", &Value::Null).await.1;
     assert_eq!(standing(&machine).await["started"], json!(["one"]));
-    // A board has one opponent.
+    // A board has one opponent. Whoever presses a button did not write a file.
     let link = json!({"boards": ["one", "two"]});
+    let says = |refused: &Value| refused["error"].as_str().unwrap().to_owned();
     let (status, refused) = machine.asks("POST", "links", &link).await;
     assert_eq!(status, 409, "{refused}");
+    assert_eq!(
+        says(&refused),
+        "one has an opponent already: stop that first"
+    );
+    let itself = json!({"boards": ["one", "one"]});
+    let (status, refused) = machine.asks("POST", "links", &itself).await;
+    assert_eq!(status, 409, "{refused}");
+    assert!(says(&refused).contains("against itself"), "{refused}");
     let machine = machine.restarts().await;
     assert_eq!(standing(&machine).await["started"], json!(["one"]));
     assert_eq!(
@@ -438,6 +457,13 @@ async fn two_people_and_two_boards_play_by_a_press_and_go_on_after_a_restart() {
     );
     assert_eq!(machine.asks("POST", "links", &link).await.0, 200);
     assert_eq!(standing(&machine).await["linked"], json!(["one.two"]));
+    for board in ["one", "two"] {
+        let path = format!("boards/{board}/opponent");
+        let (status, refused) = machine.asks("POST", &path, &json!({})).await;
+        assert_eq!(status, 409, "{refused}");
+        let words = format!("{board} has an opponent already: stop that first");
+        assert_eq!(says(&refused), words);
+    }
     assert_eq!(
         machine
             .asks("DELETE", "links/..%2Fone", &Value::Null)
@@ -461,11 +487,19 @@ async fn two_people_and_two_boards_play_by_a_press_and_go_on_after_a_restart() {
         machine.asks("POST", "boards/one/opponent", &both).await.0,
         400
     );
-    let wrong = json!({"hand": "both"});
-    assert_eq!(
-        machine.asks("POST", "boards/one/opponent", &wrong).await.0,
-        409
-    );
+    let engines = machine.asks("GET", "engines", &Value::Null).await.1;
+    let mut wrong = vec![json!({"elo": 1500})];
+    if let Some(engine) = engines[0]["name"].as_str() {
+        wrong.push(json!({"engine": engine, "hand": "both"}));
+        wrong.push(json!({"engine": engine, "go": "away"}));
+    }
+    for wrong in wrong {
+        let (status, refused) = machine.asks("POST", "boards/one/opponent", &wrong).await;
+        assert_eq!(status, 409, "{refused}");
+        for file in ["play.d", "opponent", ".toml", "left out"] {
+            assert!(!says(&refused).contains(file), "{refused}");
+        }
+    }
     assert_eq!(standing(&machine).await["started"], json!([]));
     assert_eq!(
         machine
@@ -474,6 +508,67 @@ async fn two_people_and_two_boards_play_by_a_press_and_go_on_after_a_restart() {
             .0,
         404
     );
+}
+
+#[tokio::test]
+async fn a_thousand_adapters_hold_nobody_up() {
+    let machine = Machine::start("").await;
+    let by_id = machine.dev("serial/by-id");
+    for number in 0..1000 {
+        let port = format!("ttyUSB{number}");
+        fs::write(machine.dev(&port), "").unwrap();
+        symlink(
+            Path::new("../..").join(port),
+            by_id.join(format!("usb-{number}")),
+        )
+        .unwrap();
+    }
+    let hand = machine.plugs(Kind::NovagCitrine, "ttyACM0", BY_ID);
+    machine.has("citrine").await;
+    let found = machine.found().await;
+    assert!(found.len() < 1000 && !found.is_empty(), "{}", found.len());
+    drop(hand);
+}
+
+#[tokio::test]
+async fn what_is_no_opponent_in_its_folder_is_not_listed_as_started_and_one_of_the_main_file_is_named()
+ {
+    let boards = "[boards.one]\nkind = \"swpp\"\ntcp = { address = \"127.0.0.1:1\" }\n\
+                  [boards.two]\nkind = \"swpp\"\ntcp = { address = \"127.0.0.1:2\" }\n\
+                  [[opponent]]\nboard = \"two\"\n";
+    let machine = Machine::start(boards).await;
+    let folder = machine.kept("play.d");
+    fs::create_dir_all(&folder).unwrap();
+    let opponent = |board: &str| format!("[[opponent]]\nboard = \"{board}\"\n");
+    for (name, text) in [
+        ("broken", "[[opponent]\n".to_owned()),
+        ("nobody", opponent("nobody")),
+        ("two", opponent("two")),
+        ("other", opponent("one")),
+        ("one", String::new()),
+        ("one.two", opponent("one")),
+    ] {
+        fs::write(folder.join(format!("{name}.toml")), text).unwrap();
+    }
+    let machine = machine.restarts().await;
+    let standing = machine.asks("GET", "settings", &Value::Null).await.1;
+    assert_eq!(standing["started"], json!([]));
+    assert_eq!(standing["linked"], json!([]));
+    let file = machine.folder.path().join("bb.toml");
+    let left_out = Config::load(&file).unwrap().left_out;
+    assert_eq!(left_out.len(), 6, "{left_out:?}");
+    let (status, refused) = machine
+        .asks("POST", "boards/two/opponent", &json!({}))
+        .await;
+    let words = refused["error"].as_str().unwrap();
+    assert!(status == 409 && words.contains("bb.toml"), "{words}");
+    // The press replaces what is not one.
+    let (status, said) = machine
+        .asks("POST", "boards/one/opponent", &json!({}))
+        .await;
+    assert_eq!(status, 200, "{said}");
+    let standing = machine.asks("GET", "settings", &Value::Null).await.1;
+    assert_eq!(standing["started"], json!(["one"]));
 }
 
 #[tokio::test]
@@ -545,8 +640,23 @@ async fn chess_programs_of_the_network_are_let_in_by_a_switch_unless_the_main_fi
             .0,
         400
     );
-    // A file that does not say it: the switch does, and is kept.
+    // What does not belong into the file of settings is told, also where the main file wins.
     let file = machine.folder.path().join("bb.toml");
+    for (text, words) in [
+        (
+            "[web]\nlisten = \"off\"\n",
+            "[web] belongs into the main file",
+        ),
+        (
+            "[uci]\nallow = [\"10.0.0.0/8\"]\n",
+            "`allow` belongs into the main file",
+        ),
+    ] {
+        fs::write(machine.kept("settings.toml"), text).unwrap();
+        let left_out = Config::load(&file).unwrap().left_out.join("\n");
+        assert!(left_out.contains(words), "{left_out}");
+    }
+    // A file that does not say it: the switch does, and is kept.
     let text = fs::read_to_string(&file)
         .unwrap()
         .replace("[uci]\n", "[uci]\n# ");
@@ -677,6 +787,74 @@ async fn a_second_board_on_usb_without_a_number_is_found_and_the_first_one_stays
     assert_eq!(machine.found().await, Vec::<Value>::new());
     let machine = machine.restarts().await;
     assert_eq!(machine.boards().await.unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn a_second_board_on_usb_is_taken_beside_the_only_one_of_the_main_file() {
+    let main = "[boards.mine]\nkind = \"chessnut\"\nhid = {}\n";
+    for serials in [["", ""], ["A1", "B2"]] {
+        let machine = Machine::start(main).await;
+        let sys = machine.folder.path().join("sys");
+        plugged(&sys, &[(4, serials[0], "usb-0000:00:14.0-1")]);
+        fs::write(machine.dev("hidraw5"), "").unwrap();
+        // Long enough for it to be looked at, and it is the one of the main file.
+        machine
+            .until("it is seen", async |m| {
+                m.found().await.is_empty().then_some(())
+            })
+            .await;
+        assert_eq!(machine.boards().await.unwrap().len(), 1);
+        plugged(&sys, &[(0, serials[1], "usb-0000:00:14.0-2")]);
+        fs::write(machine.dev("hidraw1"), "").unwrap();
+        let is_there = async |m: &Machine| (m.boards().await?.len() == 2).then_some(());
+        machine.until("the second is there", is_there).await;
+        let text = fs::read_to_string(machine.kept("boards.d/chessnut.toml")).unwrap();
+        let id = if serials[1].is_empty() {
+            "usb-0000:00:14.0-2"
+        } else {
+            serials[1]
+        };
+        assert!(
+            text.contains(&format!("hid = {{ id = \"{id}\" }}")),
+            "{text}"
+        );
+        assert_eq!(machine.found().await, Vec::<Value>::new());
+        // The other one is that of the main file, also after a restart.
+        let config = Config::load(&machine.folder.path().join("bb.toml")).unwrap();
+        let mine = &config.boards[&"mine".parse().unwrap()];
+        assert_eq!(mine.hid.as_ref().unwrap().others, [id]);
+        assert_eq!(config.left_out, Vec::<String>::new());
+        let machine = machine.restarts().await;
+        assert_eq!(machine.boards().await.unwrap().len(), 2);
+        assert_eq!(machine.found().await, Vec::<Value>::new());
+    }
+}
+
+#[tokio::test]
+async fn a_board_on_usb_is_known_by_its_number_its_socket_or_its_file() {
+    for key in [
+        "id = \"A1\"",
+        "id = \"usb-0000:00:14.0-1\"",
+        "path = \"DEV/hidraw1\"",
+        "path = \"DEV/my-board\"",
+    ] {
+        let machine = Machine::start("[discovery]\nserial = \"off\"\n").await;
+        let sockets = ["usb-0000:00:14.0-1", "usb-0000:00:14.0-2"];
+        let sys = machine.folder.path().join("sys");
+        plugged(&sys, &[(0, "A1", sockets[0]), (4, "B2", sockets[1])]);
+        fs::write(machine.dev("hidraw1"), "").unwrap();
+        fs::write(machine.dev("hidraw5"), "").unwrap();
+        symlink("hidraw1", machine.dev("my-board")).unwrap();
+        let key = key.replace("DEV", &machine.dev("").display().to_string());
+        let main = format!("[boards.mine]\nkind = \"chessnut\"\nhid = {{ {key} }}\n");
+        fs::write(machine.folder.path().join("more"), main).unwrap();
+        let machine = machine.restarts().await;
+        let is_there = async |m: &Machine| (m.boards().await?.len() == 2).then_some(());
+        machine.until("the second is there", is_there).await;
+        let text = fs::read_to_string(machine.kept("boards.d/chessnut.toml")).unwrap();
+        assert!(text.contains("hid = { id = \"B2\" }"), "{key}: {text}");
+        assert_eq!(machine.found().await, Vec::<Value>::new());
+    }
 }
 
 #[tokio::test]

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use simulators::{
     bluez::{ADAPTER, Bluez, address::Address},
     chessnut::{self, Chessnut},
+    dgt::{self, Dgt},
     run::Kind,
 };
 
@@ -33,7 +34,6 @@ async fn tries(machine: &Machine, found: &Value, body: Value) -> (u16, Value) {
 async fn a_board_without_lamps_says_that_it_answers_and_what_can_be_done_and_is_not_added() {
     for (kind, named, words) in [
         (Kind::NovagCitrine, None, "it answers: Novag Citrine"),
-        (Kind::DgtBoard, Some("dgt"), "DGT board"),
         (
             Kind::NovagUcb,
             Some("novag-ucb"),
@@ -60,6 +60,38 @@ async fn a_board_without_lamps_says_that_it_answers_and_what_can_be_done_and_is_
         let path = format!("found/{id}/add");
         let (status, added) = machine.asks("POST", &path, &body).await;
         assert_eq!(status, 200, "{kind:?}: {added}");
+    }
+}
+
+#[tokio::test]
+async fn the_clock_of_a_board_without_lamps_shows_a_word_and_one_that_has_none_says_what_can_be_seen()
+ {
+    for has_clock in [true, false] {
+        let machine = Machine::start("").await;
+        let clock = has_clock.then(dgt::clock::Settings::default);
+        let board = Dgt::new(dgt::Settings {
+            clock,
+            ..dgt::Settings::default()
+        });
+        let mut hand = machine.plugs_board(Box::new(board), "ttyUSB0", ADAPTER_ID);
+        let found = async |m: &Machine| m.found().await.first().cloned();
+        let found = machine.until("it is found", found).await;
+        let (status, tried) = tries(&machine, &found, json!({"kind": "dgt"})).await;
+        assert_eq!(status, 200, "{tried}");
+        let done = tried["done"].as_str().unwrap();
+        let seen = hand.seen();
+        if has_clock {
+            assert!(done.ends_with("has shown a word: here"), "{done}");
+            // And it is gone.
+            assert_eq!(seen, ["clock here", "beeped", "clock times"]);
+        } else {
+            assert!(done.starts_with("it answers: DGT board"), "{done}");
+            assert!(
+                done.contains("no clock") && done.contains("add it"),
+                "{done}"
+            );
+            assert_eq!(seen, Vec::<String>::new());
+        }
     }
 }
 

@@ -128,6 +128,17 @@ def is_asked(page: Page) -> bool:
     return "Your move" in page.text("#board-citrine .do") or "your turn" in page.text("#board-citrine .sub")
 
 
+def gets_another_name(page: Page, web: int) -> None:
+    """By somebody else, while the list of boards is looked at: it does not wait until it looks again."""
+    page.turn_to("desk")
+    until("its row", lambda: page.text("#at-boards h3") == "citrine")
+    for name, other in [("citrine", "other"), ("other", "citrine")]:
+        page.driver.execute_script("clearTimeout(desk.timer)")
+        subprocess.run([BOARDBRIDGE, "rename", name, other, "--connect", f"127.0.0.1:{web}"], check=True)
+        until("its row has the other name", lambda other=other: page.text("#at-boards h3") == other)
+    page.turn_to("boards")
+
+
 def looks(page: Page, pty: str) -> None:
     """How each kind is switched on, and which board an adapter has, before one is added."""
     page.turn_to("desk")
@@ -167,6 +178,7 @@ def plays(daemon: Program, board: Board, web: int) -> None:
         took = time.monotonic() - begun
         print(f"  from the plug to the engine's first move: {took:.1f} s")
         assert took < FIRST_MOVE_S, took
+        gets_another_name(page, web)
         daemon.kill()
         daemon.start()
         until("it goes on after a kill", lambda: page.text("#line") == "connected" and page.moves("citrine") >= 2)

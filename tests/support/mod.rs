@@ -72,7 +72,12 @@ pub struct Hand {
 impl Hand {
     /// Plugs a board in under `link`. A player who executes shown moves by themselves does so at once.
     pub fn new(kind: Kind, link: PathBuf, executes: bool) -> Self {
-        Self::at(Port::new(simulated(kind, executes), Some(link)).unwrap())
+        Self::of(simulated(kind, executes), link)
+    }
+
+    /// Plugs this board in under `link`.
+    pub fn of(board: Box<dyn SimulatedBoard>, link: PathBuf) -> Self {
+        Self::at(Port::new(board, Some(link)).unwrap())
     }
 
     /// Puts a board on the network, and returns its address.

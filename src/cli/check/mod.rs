@@ -619,7 +619,7 @@ mod tests {
         let roots = Roots { sys, dev };
         let path = roots.dev.join("hidraw0");
         fs::write(&path, "").unwrap();
-        let board = HidBoard::new(TOY, Wanted::Only, roots);
+        let board = HidBoard::new(TOY, Wanted::Only(Vec::new()), roots);
         let user = Identity::user();
         let service = Identity::Service {
             as_user: "nobody".to_owned(),

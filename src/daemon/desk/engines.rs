@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::{bus::desk::Engine, front_end::opponent::settings::Program};
+use crate::{bus::desk::Engine, front_end::opponent::settings::Program, system::apart};
 
 /// Where Debian, and people, install engines.
 const FOLDERS: [&str; 3] = ["/usr/games", "/usr/local/bin", "/usr/bin"];
@@ -20,7 +20,11 @@ const NAMES: [&str; 9] = [
 ];
 
 /// All of them.
-pub(super) fn installed() -> Vec<Engine> {
+pub(super) async fn installed() -> Vec<Engine> {
+    apart::run("engines", look).await.unwrap_or_default()
+}
+
+fn look() -> Vec<Engine> {
     let mut found: Vec<Engine> = Vec::new();
     for name in NAMES {
         let mut paths = FOLDERS.iter().map(|folder| Path::new(folder).join(name));

@@ -35,7 +35,7 @@ use self::{
 use super::Daemon;
 use crate::{
     bus::desk::{Clerk, Granted, Kind, Programs, Refused, Standing, Wish, Wished},
-    config::{Config, ConfigError},
+    config::{Config, ConfigError, added::LEFT_OUT},
     discovery::{plugging::Plugging, probe::Finding},
     driver::{identity::Identity, registry::MAKES},
     system::apart,
@@ -162,7 +162,7 @@ impl Desk {
             }
             Wish::Remove(name) => self.remove(daemon, name).await,
             Wish::Rename { from, to } => self.rename(daemon, from, to).await,
-            Wish::Engines => Ok(Granted::Engines(engines::installed())),
+            Wish::Engines => Ok(Granted::Engines(engines::installed().await)),
             Wish::Play(board, play) => self.play(daemon, board, play).await,
             Wish::Stop(board) => self.stop(daemon, &board).await,
             Wish::Link(boards) => self.link(daemon, boards).await,
@@ -239,13 +239,13 @@ impl Desk {
                 .left_out
                 .iter()
                 .find(|line| line.starts_with(&name))?;
-            let problem = line
-                .trim_start_matches(&name)
-                .trim_start_matches([':', ' ']);
-            Some(problem.to_owned())
+            Some(in_words(line.trim_start_matches(&name)).to_owned())
         };
         // What names a board that has another name now would be lost.
-        let is_new = |line: &&String| renamed.is_some() && !self.config.left_out.contains(line);
+        let is_new = |line: &&String| {
+            let mut before = self.config.left_out.iter();
+            renamed.is_some() && !before.any(|before| place(before) == place(line))
+        };
         let lost = || config.left_out.iter().find(is_new).cloned();
         if let Some(problem) = names.find_map(problem).or_else(lost) {
             return Err(Refused::NotNow(problem));
@@ -274,6 +274,26 @@ impl Desk {
             kinds: MAKES.iter().map(|make| kind(make)).collect(),
         });
     }
+}
+
+/// What is wrong with a file that a press has written: nobody knows its lines and keys.
+fn in_words(problem: &str) -> &str {
+    let mut problem = problem.trim_start_matches([':', ' ']);
+    // `3`, `opponent.0.hand`, `[[opponent]] number 1`.
+    let is_place = |part: &str| {
+        let is_key = |b: u8| b.is_ascii_alphanumeric() || b"._-".contains(&b);
+        let is_path = part.bytes().all(is_key) && part.contains('.');
+        is_path || part.starts_with('[') || part.bytes().all(|b| b.is_ascii_digit())
+    };
+    while let Some((_, rest)) = problem.split_once(": ").filter(|(part, _)| is_place(part)) {
+        problem = rest;
+    }
+    problem.trim_end_matches(LEFT_OUT)
+}
+
+/// Which file, and which line, one that is left out is about.
+fn place(line: &str) -> &str {
+    line.split_once(": ").map_or(line, |(place, _)| place)
 }
 
 /// Reads the configuration, and what was added, on another thread.

@@ -22,11 +22,17 @@ impl Desk {
         play: Play,
     ) -> Result<Granted, Refused> {
         self.exists(&board)?;
+        self.is_free(&board, board.as_str())?;
+        let strength = play.elo.is_some() || play.level.is_some();
+        if play.engine.is_none() && (strength || play.hand.is_some() || play.go.is_some()) {
+            let words = "two people play without an engine: name one, or leave its strength, colour and time out";
+            return Err(Refused::NotNow(words.to_owned()));
+        }
         let engine = match &play.engine {
             None => None,
             // Only what was found: a page must not start any program.
             Some(wanted) => {
-                let engines = engines::installed();
+                let engines = engines::installed().await;
                 let found = engines
                     .iter()
                     .find(|engine| engine.name == *wanted || engine.path == *wanted);
@@ -66,10 +72,51 @@ impl Desk {
         let [first, second] = &boards;
         self.exists(first)?;
         self.exists(second)?;
-        let path = files::of_play(self.state()?, &format!("{first}.{second}"));
+        if first == second {
+            return Err(Refused::NotNow(format!(
+                "{first} cannot play against itself: choose another board"
+            )));
+        }
+        let id = format!("{first}.{second}");
+        let of_lichess = self.config.lichess.as_ref();
+        let of_lichess = of_lichess.and_then(|entry| entry.board.as_ref());
+        for board in &boards {
+            self.is_free(board, &id)?;
+            if of_lichess == Some(board) {
+                let words = format!("games on Lichess are played at {board}: choose another board");
+                return Err(Refused::NotNow(words));
+            }
+        }
+        let path = files::of_play(self.state()?, &id);
         let edit = Edit::write(path, files::link(&boards));
         self.edit(daemon, edit).await?;
         Ok(done(format!("{first} and {second} play each other")))
+    }
+
+    /// Whether a board has no opponent; but for one that was started here by this name.
+    fn is_free(&self, board: &BoardName, but: &str) -> Result<(), Refused> {
+        let config = &self.config;
+        let opponents = config.opponent.iter();
+        let opponents = opponents.filter(|entry| entry.board == *board);
+        let links = config.link.iter();
+        let links = links.filter(|link| link.boards.contains(board));
+        let linked = |boards: &[BoardName]| {
+            let names: Vec<&str> = boards.iter().map(BoardName::as_str).collect();
+            names.join(".")
+        };
+        let mut ids = opponents
+            .map(|entry| entry.board.to_string())
+            .chain(links.map(|link| linked(&link.boards)));
+        let is_started = |id: &String| config.plays.contains(id);
+        let Some(id) = ids.find(|id| id != but || !is_started(id)) else {
+            return Ok(());
+        };
+        Err(Refused::NotNow(if is_started(&id) {
+            format!("{board} has an opponent already: stop that first")
+        } else {
+            let file = self.file.display();
+            format!("{board} has an opponent already, in {file}, and that is changed there")
+        }))
     }
 
     pub(super) async fn unlink(

@@ -6,6 +6,7 @@ use tracing::{info, warn};
 
 use super::{Desk, files};
 use crate::{
+    board::settings::BoardConfig,
     bus::desk::Found,
     daemon::Daemon,
     discovery::{
@@ -26,6 +27,7 @@ impl Desk {
         if self.config.discovery.bluetooth != InAir::Off {
             sightings.extend(self.air.boards().await);
         }
+        self.place_only_ones(&sightings);
         sightings.retain(|sighting| !self.is_used(sighting));
         sightings
     }
@@ -53,18 +55,16 @@ impl Desk {
                 let mut ports = boards().filter_map(|board| Some(&board.serial.as_ref()?.port));
                 ports.any(|other| is_same(port, other)) || apps.any(|other| is_same(port, other))
             }
-            Way::Hid(id) => boards().any(|board| {
-                let hid = board.hid.as_ref();
-                let is_make = sighting
-                    .makes
-                    .iter()
-                    .any(|make| make.kind == board.make.kind);
-                hid.is_some_and(|hid| match (&hid.id, &hid.path) {
-                    (Some(other), _) => other == id,
-                    // The only one of its make, or one whose number is not known here.
-                    _ => is_make,
+            Way::Hid(_) => {
+                let is_here = |name| self.places.get(name) == Some(&sighting.place);
+                self.config.boards.iter().any(|(name, board)| {
+                    let hid = board.hid.as_ref().filter(|_| is_of(board, sighting));
+                    hid.is_some_and(|hid| match hid.name() {
+                        Some(other) => is_named(sighting, &other),
+                        None => is_here(name),
+                    })
                 })
-            }),
+            }
             Way::Ble(address) => boards().any(|board| {
                 board.ble.as_ref().is_some_and(|ble| {
                     let by_address = ble.address.as_ref();
@@ -80,10 +80,41 @@ impl Desk {
         }
     }
 
+    /// Remembers which one on USB it is that is meant to be the only one of its make: it stays that when others come.
+    fn place_only_ones(&mut self, sightings: &[Sighting]) {
+        for (name, board) in &self.config.boards {
+            let hid = board.hid.as_ref().filter(|hid| hid.is_only());
+            let Some(hid) = hid else { continue };
+            let is_free = |sighting: &&Sighting| {
+                let mut others = hid.others.iter();
+                is_of(board, sighting) && !others.any(|other| is_named(sighting, other))
+            };
+            let free: Vec<&Sighting> = sightings.iter().filter(is_free).collect();
+            let before = self.places.get(name);
+            let stays = free.iter().find(|one| Some(&one.place) == before);
+            if let Some(it) = stays.or(free.first()) {
+                self.places.insert(name.clone(), it.place.clone());
+            }
+        }
+    }
+
+    /// Whether the player has removed a board that is reached this way.
+    async fn was_removed(&self, way: &Way) -> bool {
+        let Ok(state) = self.state() else {
+            // Nothing can be added.
+            return true;
+        };
+        let (state, way) = (state.to_owned(), way.clone());
+        let looked = apart::run("added", move || files::was_removed(&state, &way)).await;
+        // What is not known is not taken.
+        looked.unwrap_or(true)
+    }
+
     /// Takes the boards that come by themselves, and tells of the others once.
     pub(in crate::daemon) async fn welcome(&mut self, daemon: &mut Daemon) {
         let mut sightings = self.plugged().await;
         self.tell_twins_apart(daemon, &sightings).await;
+        self.place_only_ones(&sightings);
         sightings.retain(|sighting| !self.is_used(sighting));
         self.told
             .retain(|told| sightings.iter().any(|sighting| sighting.id() == *told));
@@ -93,10 +124,7 @@ impl Desk {
                 continue;
             }
             let comes = sighting.is_sure && self.config.discovery.serial == Cables::Known;
-            let comes = comes
-                && self
-                    .state()
-                    .is_ok_and(|state| !files::was_removed(state, &sighting.way));
+            let comes = comes && !self.was_removed(&sighting.way).await;
             if let (true, [make]) = (comes, &sighting.makes[..]) {
                 match self.add(daemon, &sighting, make, None, None).await {
                     Ok(_) => continue,
@@ -111,6 +139,18 @@ impl Desk {
             self.told.push(id);
         }
     }
+}
+
+/// Whether it is a board of this make on USB.
+fn is_of(board: &BoardConfig, sighting: &Sighting) -> bool {
+    let mut makes = sighting.makes.iter();
+    sighting.device.is_some() && makes.any(|make| make.kind == board.make.kind)
+}
+
+/// Whether a board on USB has this serial number, is in this socket, or has this file.
+fn is_named(sighting: &Sighting, name: &str) -> bool {
+    let device = sighting.device.as_ref();
+    device.is_some_and(|device| device.is_named(name))
 }
 
 /// Whether two names lead to the same port.

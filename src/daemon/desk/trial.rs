@@ -13,7 +13,7 @@ use crate::{
     board::settings::BoardConfig,
     bus::desk::{Granted, Refused},
     discovery::{Sighting, Way, probe::Finding},
-    driver::{Driver, DriverEvent, identity::Identity},
+    driver::{Driver, DriverEvent, Greeting, identity::Identity},
     system::sleep::sleep_until_some,
     text::escape::escaped,
     transport::{Incoming, Link, ble::Radio},
@@ -22,6 +22,8 @@ use crate::{
 /// How long a trial takes at most, less than a [wish](crate::bus::desk::GRANT_WAIT) may: a port is asked for some 10 s what it is, a link
 /// by radio takes some 5 s.
 pub(super) const TRIAL_WAIT: Duration = Duration::from_secs(16);
+/// How long a word stands on a clock.
+const WORD: Duration = Duration::from_secs(3);
 /// How long each square is lit.
 const STEP: Duration = Duration::from_millis(300);
 /// The squares that are lit, one after the other: whatever way the board lies, the light crosses it.
@@ -50,7 +52,9 @@ pub(super) struct Trial {
 enum Shown {
     /// Its lamps have run.
     Lamps,
-    /// It answers, by this name, and has no lamps.
+    /// A word was on its clock.
+    Word,
+    /// It answers, by this name, and has neither lamps nor a clock.
     Answers(Option<String>),
     /// It cannot be asked.
     Nothing,
@@ -70,8 +74,12 @@ impl Trial {
                 "the lamps of {} ran from one corner to the other",
                 escaped(&self.sighting.name)
             ),
+            Shown::Word => format!(
+                "the clock of {} has shown a word: here",
+                escaped(&self.sighting.name)
+            ),
             Shown::Answers(id) => format!(
-                "it answers: {}. It has no lamps to try: add it and make a move, and the page shows it",
+                "it answers: {}. It has no lamps to try, and no clock: add it and make a move, and the page shows it",
                 escaped(id.as_deref().unwrap_or(make.title))
             ),
             Shown::Nothing => format!(
@@ -118,6 +126,7 @@ async fn shown(link: &mut Link, driver: &mut dyn Driver) -> Result<Shown, String
     let mut run = RUN.map(Bitboard::from).into_iter().chain([Bitboard::EMPTY]);
     let mut answers = false;
     let mut step_at = None;
+    let mut greets = None;
     loop {
         while let Some(outgoing) = driver.poll_transmit(now()) {
             link.send(&outgoing);
@@ -126,10 +135,11 @@ async fn shown(link: &mut Link, driver: &mut dyn Driver) -> Result<Shown, String
             match event {
                 DriverEvent::Answers { id } if !answers => {
                     answers = true;
-                    if !driver.signal(now(), Bitboard::EMPTY) {
-                        return Ok(Shown::Answers(id));
+                    if driver.signal(now(), Bitboard::EMPTY) {
+                        step_at = Some(now());
+                    } else {
+                        greets = Some(Greets { id, until: None });
                     }
-                    step_at = Some(now());
                 }
                 DriverEvent::Unheard => return Ok(Shown::Nothing),
                 DriverEvent::Stranger(kind) => return Err(format!("it is a {kind}: say so")),
@@ -139,6 +149,11 @@ async fn shown(link: &mut Link, driver: &mut dyn Driver) -> Result<Shown, String
         if let Some(why) = driver.poll_hang_up() {
             return Err(why);
         }
+        if let Some(greets) = &mut greets
+            && let Some(shown) = greets.shown(driver)
+        {
+            return Ok(shown);
+        }
         if step_at.is_some_and(|at| at <= now()) {
             let Some(squares) = run.next() else {
                 return Ok(Shown::Lamps);
@@ -147,7 +162,9 @@ async fn shown(link: &mut Link, driver: &mut dyn Driver) -> Result<Shown, String
             step_at = Some(now() + STEP);
             continue;
         }
-        let deadline = [driver.deadline(), step_at].into_iter().flatten().min();
+        let ends = greets.as_ref().and_then(Greets::deadline);
+        let waits = [driver.deadline(), step_at, ends];
+        let deadline = waits.into_iter().flatten().min();
         tokio::select! {
             () = sleep_until_some(deadline.map(Into::into)) => driver.timeout(now()),
             incoming = link.next() => match incoming? {
@@ -155,6 +172,37 @@ async fn shown(link: &mut Link, driver: &mut dyn Driver) -> Result<Shown, String
                 Incoming::Answered(channel, outcome) => driver.answered(now(), channel, outcome),
             },
         }
+    }
+}
+
+/// A word is shown on the clock of a board, if there is one.
+struct Greets {
+    /// The board's name.
+    id: Option<String>,
+    /// Until when the word stands, once it does.
+    until: Option<Instant>,
+}
+
+impl Greets {
+    /// Goes on with that. Returns what was seen of it in the end.
+    fn shown(&mut self, driver: &mut dyn Driver) -> Option<Shown> {
+        let now = now();
+        let over = self.until.is_some_and(|until| until <= now);
+        match (driver.greet(now, !over), self.until) {
+            (Greeting::Awaited, _) => None,
+            (Greeting::Done, None) => {
+                self.until = Some(now + WORD);
+                None
+            }
+            (Greeting::Done, Some(_)) => over.then_some(Shown::Word),
+            (Greeting::Nowhere, None) => Some(Shown::Answers(self.id.take())),
+            (Greeting::Nowhere, Some(_)) => Some(Shown::Word),
+        }
+    }
+
+    /// When the word has stood for long enough.
+    fn deadline(&self) -> Option<Instant> {
+        self.until.filter(|until| *until > now())
     }
 }
 

@@ -16,6 +16,7 @@ use crate::{
     bus::desk::Refused,
     daemon::Daemon,
     discovery::{Sighting, Way},
+    transport::settings::HidConfig,
     vocabulary::BoardName,
 };
 
@@ -90,11 +91,7 @@ fn among(board: &BoardConfig, sightings: &[Sighting], before: Option<&str>) -> A
             return Among::Else;
         }
         (Some(now), same)
-    } else if board
-        .hid
-        .as_ref()
-        .is_some_and(|hid| hid.id.is_none() && hid.path.is_none())
-    {
+    } else if board.hid.as_ref().is_some_and(HidConfig::is_only) {
         let is_same = |other: &&Sighting| {
             let makes = other.makes.iter();
             matches!(other.way, Way::Hid(_)) && makes.map(|make| make.kind).eq([board.make.kind])

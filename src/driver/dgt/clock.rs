@@ -6,12 +6,17 @@ use std::{
     time::{Duration, Instant},
 };
 
+use shakmaty::Square;
+
 use super::{
     segments::segments,
     settings::Model,
     tick::{Button, Tick},
 };
-use crate::driver::sensor::{Shown, Side, Times};
+use crate::driver::{
+    Greeting,
+    sensor::{Shown, Side, Times},
+};
 
 /// A message is sent again when it was not acknowledged for this long, a few times (picochess).
 const ACK_WAIT: Duration = Duration::from_secs(2);
@@ -194,6 +199,24 @@ impl Clock {
         self.wanted = text;
     }
 
+    /// The clock is to show a word, or its times again.
+    pub fn greet(&mut self, on: bool) -> Greeting {
+        // Letters that seven segments can show.
+        const WORD: &str = "here";
+        self.show(on.then(|| Shown {
+            san: WORD.to_owned(),
+            squares: WORD.to_owned(),
+            lights: [Square::E4; 2],
+        }));
+        if self.kind.is_some() && self.wanted == self.shown {
+            return Greeting::Done;
+        }
+        if self.under_way.is_some() || self.due().into_iter().flatten().next().is_some() {
+            return Greeting::Awaited;
+        }
+        Greeting::Nowhere
+    }
+
     /// The clock should have these times. `None`: they are not known any more, so it stops.
     pub fn set(&mut self, now: Instant, times: Option<Times>) {
         let left = self.left.take();
@@ -361,8 +384,6 @@ impl Clock {
 
 #[cfg(test)]
 mod tests {
-    use shakmaty::Square;
-
     use super::*;
 
     const VERSION_2: Tick = Tick::Acknowledged {
@@ -418,6 +439,52 @@ mod tests {
         clock.ticks(now, taken(0x0c));
         clock.show(None);
         assert_eq!(clock.next(now), Some(vec![0x2b, 3, 3, 3, 0]));
+    }
+
+    #[test]
+    fn a_word_is_shown_to_somebody_who_looks_for_the_board_and_taken_away() {
+        let now = Instant::now();
+        for (version, word) in [
+            (0x22, &b"\x2b\x0c\x03\x0chere    \x03\x00"[..]),
+            (
+                0x10,
+                b"\x2b\x0b\x03\x01\x50\x7b\x74\x00\x00\x7b\x00\x03\x00",
+            ),
+        ] {
+            let mut clock = Clock::new(Model::EBoard);
+            assert_eq!(clock.greet(true), Greeting::Awaited);
+            assert!(clock.next(now).is_some());
+            assert_eq!(clock.greet(true), Greeting::Awaited);
+            clock.ticks(
+                now,
+                Tick::Acknowledged {
+                    command: 9,
+                    good: true,
+                    answer: version,
+                },
+            );
+            assert_eq!(clock.greet(true), Greeting::Awaited);
+            assert_eq!(clock.next(now).as_deref(), Some(word));
+            assert_eq!(clock.greet(true), Greeting::Awaited);
+            clock.ticks(now, taken(word[3]));
+            assert_eq!(clock.greet(true), Greeting::Done);
+            assert_eq!(clock.greet(false), Greeting::Awaited);
+            assert_eq!(clock.next(now), Some(vec![0x2b, 3, 3, 3, 0]));
+            clock.ticks(now, taken(3));
+            assert_eq!(clock.greet(false), Greeting::Done);
+        }
+        // No clock, or one that answers nothing.
+        let mut clock = Clock::new(Model::EBoard);
+        clock.ticks(now, Tick::Absent);
+        assert_eq!(clock.greet(true), Greeting::Nowhere);
+        let mut clock = Clock::new(Model::EBoard);
+        let mut now = now;
+        for _ in 0..=TRIES {
+            assert_eq!(clock.greet(true), Greeting::Awaited);
+            clock.next(now);
+            now += ACK_WAIT;
+        }
+        assert_eq!(clock.greet(true), Greeting::Nowhere);
     }
 
     #[test]

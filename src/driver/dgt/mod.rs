@@ -33,7 +33,7 @@ pub use self::{
 };
 use crate::{
     driver::{
-        DriverEvent,
+        DriverEvent, Greeting,
         pacer::Pacer,
         sensor::{Said, Shown, Times, Wire},
     },
@@ -352,6 +352,12 @@ impl Wire for Dgt {
         self.ask_position(now);
         self.looks.get_or_insert(self.unanswered);
         true
+    }
+
+    fn greet(&mut self, now: Instant, on: bool) -> Greeting {
+        let greeting = self.clock.greet(on);
+        self.tell_clock(now);
+        greeting
     }
 
     fn begins(&mut self, now: Instant) {

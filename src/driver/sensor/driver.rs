@@ -19,7 +19,7 @@ use crate::{
         recognise::Waits,
     },
     driver::{
-        Driver, DriverEvent, Profile, Step,
+        Driver, DriverEvent, Greeting, Profile, Step,
         sensing::{Awaited, Known, Orientation, Pieces, Report, Squares, Turn},
     },
     vocabulary::{Channel, ClocksSince, GameEnd, Outgoing, Reply},
@@ -585,6 +585,10 @@ impl<W: Wire> Driver for Sensor<W> {
             self.wire.light(now, squares);
         }
         can
+    }
+
+    fn greet(&mut self, now: Instant, on: bool) -> Greeting {
+        self.wire.greet(now, on)
     }
 
     fn clocks(&mut self, now: Instant, clocks: Option<ClocksSince>) {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use shakmaty::{Bitboard, Board, Square};
 
 use crate::{
-    driver::DriverEvent,
+    driver::{DriverEvent, Greeting},
     vocabulary::{Channel, Outgoing, Reply},
 };
 
@@ -122,6 +122,11 @@ pub trait Wire: Send {
     /// The player has to make this move for the program, or none. Called when that changes, and after the board
     /// [answers](Said::Answers). For boards with a display.
     fn show(&mut self, _now: Instant, _shown: Option<Shown>) {}
+
+    /// A display is to show a word to somebody who looks for this board, or no longer. Called again and again until it does.
+    fn greet(&mut self, _now: Instant, _on: bool) -> Greeting {
+        Greeting::Nowhere
+    }
 
     /// A game begins: what the board refused in the last one may be tried again.
     fn begins(&mut self, _now: Instant) {}

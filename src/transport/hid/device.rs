@@ -60,6 +60,15 @@ impl Device {
         boards.has(self.vendor, self.product)
     }
 
+    /// Whether this is its serial number, its socket or its file, or a link to that.
+    pub fn is_named(&self, name: &str) -> bool {
+        let leads_here = || {
+            let there = Path::new(name).canonicalize();
+            there.is_ok_and(|there| self.path.canonicalize().is_ok_and(|path| path == there))
+        };
+        [&*self.serial, &*self.socket].contains(&name) || leads_here()
+    }
+
     /// Whether it is the interface that such a board speaks on.
     pub fn is_board(&self, boards: &HidBoards) -> bool {
         self.is_of(boards) && self.usage_pages.contains(&boards.usage_page)

@@ -38,8 +38,8 @@ use crate::{
 /// Which board is meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wanted {
-    /// The only one that is plugged in.
-    Only,
+    /// The only one that is plugged in, beside those that these serial numbers, sockets or files name.
+    Only(Vec<String>),
     /// The one with this serial number, or in this socket.
     Id(String),
     /// The one at this file, or at the one that this link leads to.
@@ -111,7 +111,8 @@ impl HidBoard {
         }
         let meant = |board: &&Device| match &self.wanted {
             Wanted::Id(id) => [&board.serial, &board.socket].contains(&id),
-            Wanted::Only | Wanted::Path(_) => true,
+            Wanted::Only(others) => !others.iter().any(|other| board.is_named(other)),
+            Wanted::Path(_) => true,
         };
         let found: Vec<&Device> = boards.iter().filter(meant).collect();
         match (&found[..], &self.wanted) {
@@ -120,6 +121,7 @@ impl HidBoard {
                 wanted: id.clone(),
                 others: ids.join(", "),
             }),
+            ([], _) => Err(HidError::NonePlugged { title }),
             _ => Err(HidError::Several {
                 title,
                 ids: format!("\"{}\"", ids.join("\", \"")),
@@ -197,7 +199,7 @@ impl Eq for HidBoard {}
 impl fmt::Display for HidBoard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.wanted {
-            Wanted::Only => f.write_str("USB"),
+            Wanted::Only(_) => f.write_str("USB"),
             Wanted::Id(id) => write!(f, "USB {id}"),
             Wanted::Path(path) => write!(f, "USB {}", path.display()),
         }

@@ -78,13 +78,13 @@ fn id(id: &str) -> Wanted {
 #[test]
 fn the_only_board_is_found_by_its_own_interface_whatever_its_number() {
     let machine = Machine::new();
-    machine.refuses(Wanted::Only, &["no Toy is plugged in", "cable"]);
+    machine.refuses(Wanted::Only(Vec::new()), &["no Toy is plugged in", "cable"]);
     // Another make, and a model that speaks otherwise.
     machine.plug(0, "00004321:00008001", "", "usb-1/input0", OWN);
     machine.plug(1, "00001234:00008300", "", "usb-2/input0", OWN);
-    machine.refuses(Wanted::Only, &["no Toy is plugged in"]);
+    machine.refuses(Wanted::Only(Vec::new()), &["no Toy is plugged in"]);
     let path = machine.board(12, "", "usb-3");
-    assert_eq!(machine.finds(Wanted::Only).unwrap(), path);
+    assert_eq!(machine.finds(Wanted::Only(Vec::new())).unwrap(), path);
 }
 
 #[test]
@@ -92,7 +92,18 @@ fn two_boards_are_told_apart_by_their_serial_numbers_or_else_by_their_sockets() 
     let machine = Machine::new();
     let first = machine.board(0, "A1", "usb-0000:00:14.0-1");
     let second = machine.board(2, "A2", "usb-0000:00:14.0-2");
-    machine.refuses(Wanted::Only, &["several", "\"A1\", \"A2\""]);
+    machine.refuses(Wanted::Only(Vec::new()), &["several", "\"A1\", \"A2\""]);
+    // The only one that no other entry names.
+    for other in [
+        "A1".to_owned(),
+        "usb-0000:00:14.0-1".to_owned(),
+        first.display().to_string(),
+    ] {
+        let only = Wanted::Only(vec![other]);
+        assert_eq!(machine.finds(only).unwrap(), second);
+    }
+    let both = Wanted::Only(vec!["A1".to_owned(), "A2".to_owned()]);
+    machine.refuses(both, &["no Toy is plugged in"]);
     assert_eq!(machine.finds(id("A2")).unwrap(), second);
     assert_eq!(machine.finds(id("usb-0000:00:14.0-1")).unwrap(), first);
     machine.refuses(id("A3"), &["A3 is not plugged in", "A1, A2"]);
@@ -143,7 +154,7 @@ fn what_the_kernel_does_not_tell_is_no_board() {
     for name in ["hidrawX", "hidraw9", "mouse0"] {
         fs::create_dir(odd.join(name)).unwrap();
     }
-    machine.refuses(Wanted::Only, &["no Toy is plugged in"]);
+    machine.refuses(Wanted::Only(Vec::new()), &["no Toy is plugged in"]);
 }
 
 #[tokio::test]
@@ -152,7 +163,7 @@ async fn a_board_that_another_daemon_has_is_not_shared() {
     let path = machine.board(0, "", "usb-1");
     let other = File::open(&path).unwrap();
     other.lock().unwrap();
-    let board = HidBoard::new(BOARDS, Wanted::Only, machine.roots());
+    let board = HidBoard::new(BOARDS, Wanted::Only(Vec::new()), machine.roots());
     let error = board.open().await.unwrap_err();
     assert!(matches!(error, HidError::Busy { .. }), "{error}");
     other.unlock().unwrap();

@@ -183,6 +183,8 @@ function arrange(names) {
   for (const name of names) if (!boards.has(name)) boards.set(name, new Board(name));
   $("none").hidden = names.length > 0;
   enlargeChosen();
+  // A list with the names from before may have been made meanwhile.
+  showDesk();
 }
 
 /** The board in the address is large, or the one that was, or the first one; the others are small beside it. */
