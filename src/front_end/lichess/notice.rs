@@ -201,17 +201,18 @@ impl fmt::Display for Notice {
             Self::TakenBack(plies) => write!(f, "{plies} moves were taken back"),
             Self::Gone {
                 opponent,
+                claim: Some(0),
+            } => write!(
+                f,
+                "{opponent} has left: you can claim the win now, by both kings on light squares of the centre for White, on dark ones for Black"
+            ),
+            Self::Gone {
+                opponent,
                 claim: Some(seconds),
-            } => {
-                write!(f, "{opponent} has left: ")?;
-                match seconds {
-                    0 => f.write_str("you can claim the win now")?,
-                    _ => write!(f, "in {seconds} s you can claim the win")?,
-                }
-                f.write_str(
-                    ", by both kings on light squares of the centre for White, on dark ones for Black",
-                )
-            }
+            } => write!(
+                f,
+                "{opponent} has left: in {seconds} s you can claim the win, by both kings on light squares of the centre for White, on dark ones for Black"
+            ),
             Self::Gone {
                 opponent,
                 claim: None,
