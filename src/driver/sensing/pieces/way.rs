@@ -107,11 +107,9 @@ impl<'a> Way<'a> {
     fn left_of_more(&self, pieces: &Board) -> Option<usize> {
         let plies = self.game.len();
         let shown = self.seen.contains(self.game.position().board());
-        let least = if self.takes_back {
-            0
-        } else {
-            plies.saturating_sub(usize::from(shown))
-        };
+        let least = plies.saturating_sub(usize::from(shown));
+        // All the way to the start is a new game.
+        let least = if self.takes_back { least.min(1) } else { least };
         let stood = |plies: &usize| self.game.position_at(*plies).board() == pieces;
         (least..plies).rev().find(stood)
     }
