@@ -1,13 +1,15 @@
-"""The packaged service, as a phone sees it: paired by the code that the service's machine shows, then *Play* is pressed.
+"""The packaged service, as a phone sees it: paired by the code that the service's machine shows, *Add* and *Play* are pressed; after the
+machine was switched off and on, the game goes on.
 
-    tests/page/packaged.py http://127.0.0.1:PORT/ CODE BOARD
+    tests/page/packaged.py http://127.0.0.1:PORT/ FOLDER CODE|paired BOARD
 
-Run by packaging/vm.py, in whose machine the service and the hand at the board are.
+The folder keeps what the browser does. Run by packaging/vm.py, in whose machine the service is, and which moves the hand at the board.
 """
 
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -18,21 +20,42 @@ from run import PHONE, Page, until
 
 # Seconds that the machine may take for anything: it is emulated, and the gate compiles beside it.
 run.PATIENCE_S = 300.0
+# What is pressed to play at a board, and to end that.
+PLAY = "#at-boards li button"
 
 
-def main(address: str, code: str, board: str) -> None:
-    phone = Page(address, PHONE)
+def begins(phone: Page, code: str, board: str) -> None:
+    """Nobody has played yet."""
     until("the question for the code", lambda: shown(phone, "#pair-code"))
     assert not shown(phone, "#boards"), "somebody who is not paired sees the boards"
     phone.one("#pair-code").send_keys(code, Keys.ENTER)
-    until("the board", lambda: shown(phone, f"#board-{board}"))
+    until("it is paired", lambda: shown(phone, "nav"))
     phone.turn_to("desk")
-    play = "#at-boards li button"
-    until("Play can be pressed", lambda: phone.driver.find_elements(By.CSS_SELECTOR, play))
-    phone.one(play).click()
-    until("Stop is there", lambda: phone.text(play) == "Stop")
+    until("the adapter is found", lambda: phone.driver.find_elements(By.CSS_SELECTOR, "#found li"))
+    phone.one("#found li input").send_keys(board)
+    phone.one("#found li button").click()
+    until("Play can be pressed", lambda: phone.driver.find_elements(By.CSS_SELECTOR, PLAY))
+    phone.one(PLAY).click()
+    until("Stop is there", lambda: phone.text(PLAY) == "Stop")
     phone.turn_to("boards")
     until("the engine has answered the hand", lambda: phone.moves(board) >= 2)
+
+
+def goes_on(phone: Page, board: str) -> None:
+    """The machine was switched off and on, and the hand has moved twice before."""
+    until("the game is there, without a code", lambda: shown(phone, f"#board-{board}") and phone.moves(board) >= 4)
+    assert not shown(phone, "#pair-code")
+    until("the engine has answered the hand", lambda: phone.moves(board) >= 6)
+    phone.turn_to("desk")
+    until("it can be stopped", lambda: "Stop" in phone.text("#at-boards"))
+
+
+def main(address: str, folder: str, code: str, board: str) -> None:
+    phone = Page(address, PHONE, profile=Path(folder))
+    if code == "paired":
+        goes_on(phone, board)
+    else:
+        begins(phone, code, board)
     close(phone)
 
 

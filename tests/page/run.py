@@ -150,14 +150,23 @@ class Page:
     """The page in a browser."""
 
     def __init__(
-        self, address: str, size: tuple[int, int], dark: bool = False, script: str = NOTED, language: str = "en", driver: str | None = None
+        self,
+        address: str,
+        size: tuple[int, int],
+        dark: bool = False,
+        script: str = NOTED,
+        language: str = "en",
+        driver: str | None = None,
+        profile: Path | None = None,
     ) -> None:
-        """`driver`: where a chromedriver of another machine is."""
+        """`driver`: where a chromedriver of another machine is. `profile`: the folder where the browser keeps its cookies."""
         options = webdriver.ChromeOptions()
         options.binary_location = shutil.which("chromium") or "chromium"
         for argument in ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]:
             options.add_argument(argument)
         options.add_argument(f"--accept-lang={language}")
+        if profile:
+            options.add_argument(f"--user-data-dir={profile}")
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         if driver:
             self.driver = webdriver.Remote(command_executor=ChromeRemoteConnection(driver), options=options)
