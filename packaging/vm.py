@@ -38,8 +38,12 @@ FIRST_MOVE = 180
 ADAPTER = "usb-serial,bus=usb.0,chardev=plug,serial=0042"
 # Seconds from one start of the machine to its end: five minutes with a processor of its own, and the gate builds beside it.
 PATIENCE = 2400
-# Seconds between pulling a board and plugging it in.
-PULLED = 2
+# The board is pulled, and plugged in after another adapter.
+REPLUG = {
+    "PULL": "device_del first",
+    "OTHER": "device_add usb-serial,bus=usb.0,chardev=other,serial=0007,id=other",
+    "REPLUG": f"device_add {ADAPTER},id=second",
+}
 # Of the first game of a program: what is played before the reboot, and after it.
 BEFORE, AFTER = 6, 6
 
@@ -146,6 +150,16 @@ answers() {
   host "HAND $1"
   has_plies "$2"
 }
+is_free() { [ ! -e "$1" ]; }
+# Waits until this is so.
+until_it() {
+  for _ in $(seq 240); do
+    "$@" && return
+    sleep 0.5
+  done
+  fail "it never was: $*"
+}
+has_moved() { [ -e "$(tty_of_board)" ] && [ "$(tty_of_board)" != "$was" ]; }
 tty_of_board() { readlink -f /dev/serial/by-id/*_0042-*; }
 presses() {
   for _ in $(seq 120); do
@@ -174,12 +188,13 @@ first_game() {
   shows '^first  *up'
   [ "$(game)" = "$before" ] || fail "after a restart: $(game), and not $before"
   was=$(tty_of_board)
+  host PULL
+  until_it is_free "$was"
+  # Another adapter has its tty then.
+  host OTHER
+  until_it [ -e "$was" ]
   host REPLUG
-  for _ in $(seq 120); do
-    [ -e "$(tty_of_board)" ] && [ "$(tty_of_board)" != "$was" ] && break
-    sleep 0.5
-  done
-  [ "$(tty_of_board)" != "$was" ] || fail "it is at $was again"
+  until_it has_moved
   say "it was $was, and is $(tty_of_board)"
   shows '^first  *up'
   [ "$(game)" = "$before" ] || fail "as another tty: $(game), and not $before"
@@ -419,14 +434,6 @@ class Machine:
             if b"Error" in said:
                 raise Failed(f"{order}: {said.decode(errors='replace')}")
 
-    def replug(self) -> None:
-        """Pulls the board's adapter, and plugs it in after another one, which has its tty then."""
-        self.does("device_del first")
-        time.sleep(PULLED)
-        self.does("device_add usb-serial,bus=usb.0,chardev=other,serial=0007,id=other")
-        time.sleep(PULLED)
-        self.does(f"device_add {ADAPTER},id=second")
-
     def ends(self) -> None:
         """It is switched off."""
         self.process.wait(PATIENCE - self.age)
@@ -493,9 +500,10 @@ def first_game(machine: Machine, board: subprocess.Popen[bytes], phone: list[str
         if took > FIRST_MOVE:
             raise Failed("that took too long")
     machine.hear("from the plug")
-    machine.hear("REPLUG")
-    machine.replug()
-    machine.answer()
+    for word, order in REPLUG.items():
+        machine.hear(word)
+        machine.does(order)
+        machine.answer()
     machine.hear("it was")
     hand(machine, board)
 
