@@ -45,7 +45,7 @@ libfuzzer_sys::fuzz_target!(|lines: &str| {
             }
             "a" => {
                 if let Ok(answer) = serde_json::from_str::<Answer>(said) {
-                    remote.answered(&answer);
+                    remote.answered(at, &answer);
                 }
             }
             "t" => {
