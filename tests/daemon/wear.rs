@@ -54,7 +54,7 @@ impl Counted {
         let file = folder.join("bb.toml");
         let [port, state, syncs] = ["board", "state", "syncs"].map(|name| folder.join(name));
         let text = format!(
-            "[uci]\nlisten = \"127.0.0.1:0\"\n[status]\nlisten = \"off\"\n[web]\nlisten = \"off\"\n\
+            "[uci]\nlisten = \"127.0.0.1:0\"\n[status]\nlisten = \"127.0.0.1:0\"\n[web]\nlisten = \"off\"\n\
              [livechess]\nlisten = \"off\"\n[games]\ndirectory = \"off\"\n[state]\ndirectory = {state:?}\n\
              [boards.one]\nkind = \"novag-ucb\"\nserial = {{ port = {port:?} }}\n"
         );
@@ -76,7 +76,7 @@ impl Counted {
         fs::metadata(&self.syncs).unwrap().len()
     }
 
-    /// Bytes that it has written, to disks, to its log and to wake its own threads.
+    /// Bytes that it has written, to disks, to its clients, to its log and to wake its own threads.
     fn written(&self) -> u64 {
         let counts = fs::read_to_string(format!("/proc/{}/io", self.process.id())).unwrap();
         let count = counts.lines().find_map(|line| line.strip_prefix("wchar: "));
@@ -93,6 +93,7 @@ async fn a_flood_of_games_writes_and_syncs_no_more_than_the_budget_for_its_time(
     let began = Instant::now();
     let mut daemon = Counted::start(folder.path(), &counter);
     let mut gui = Gui::connect(daemon.process.address("uci").await).await;
+    let mut watch = Gui::connect(daemon.process.address("status").await).await;
     gui.asks("").await;
     gui.says("stop").await;
     gui.hears("bestmove").await;
@@ -103,10 +104,17 @@ async fn a_flood_of_games_writes_and_syncs_no_more_than_the_budget_for_its_time(
         let first = ["e2e4", "d2d4", "c2c4"][round % 3];
         let text = format!("ucinewgame\nposition startpos moves {first}\ngo\nstop\nisready");
         gui.says(&text).await;
-        // One after the other: what comes together is one change.
+        // One after the other, for what comes together is one change: a game is told once it is kept.
         gui.hears("readyok").await;
+        watch
+            .hears_of(&format!("target: startpos moves {first}"))
+            .await;
     }
-    let (syncs, written) = (daemon.syncs() - opened, daemon.written() - before);
+    let told: usize = gui.log.iter().chain(&watch.log).map(String::len).sum();
+    let (syncs, written) = (
+        daemon.syncs() - opened,
+        daemon.written() - before - u64::try_from(told).unwrap(),
+    );
     // A second more: what is earned in one that has begun.
     let seconds = (began.elapsed() + Duration::from_secs(1)).as_secs();
     println!(
