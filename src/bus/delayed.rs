@@ -33,6 +33,7 @@ impl Told {
         let paired = self.paired.as_ref().map(|paired| {
             Arc::new(Pairing {
                 clock_times: Vec::new(),
+                evaluation: None,
                 ..Pairing::clone(paired)
             })
         });

@@ -21,7 +21,7 @@ use tokio::{
 
 use crate::{
     chess::game::Game,
-    vocabulary::{BoardName, ClientName, Clocks, Snapshot},
+    vocabulary::{BoardName, ClientName, Clocks, Evaluation, Snapshot},
 };
 
 /// Sayings that may wait for one opponent: a person presses one button at a time.
@@ -131,6 +131,9 @@ pub struct Pairing {
     pub clocks: Option<ClocksAt>,
     /// What each side had left after each of its moves, from the first ply, if that is known.
     pub clock_times: Vec<Option<Duration>>,
+    /// What an engine that plays makes of the position. Nobody else may be told, so only an engine's own is here.
+    #[serde(skip)]
+    pub evaluation: Option<Evaluation>,
     /// What the opponent offers now: a draw, or to take back.
     #[serde(skip)]
     pub offer: Option<Saying>,

@@ -10,6 +10,7 @@ use boardbridge::{
         protocol::OVERTIME,
         settings::{EngineSettings, Go, MemoryLimit, OptionValue, PATIENCE},
     },
+    vocabulary::Evaluation,
 };
 use proptest::prelude::*;
 use serde::{Deserialize, de::IntoDeserializer};
@@ -111,8 +112,9 @@ impl Rig {
     }
 
     fn answer(&mut self) -> Option<(u64, String)> {
-        let (number, m) = self.engine.poll_answer()?;
-        Some((number, boardbridge::chess::game::uci(m).to_string()))
+        let answer = self.engine.poll_answer()?;
+        let m = boardbridge::chess::game::uci(answer.m).to_string();
+        Some((answer.question.number, m))
     }
 
     /// What it was told since then.
@@ -146,6 +148,53 @@ fn an_engine_is_greeted_set_up_and_asked() {
         rig.heard(),
         "position startpos moves e2e4 e7e5 g1f3; go movetime 500"
     );
+}
+
+/// Seen from White's side; that of its best line, once it is no bound.
+#[test]
+fn an_answer_has_what_the_engine_made_of_the_position_last() {
+    let cp = |number| Some(Evaluation::Cp(number));
+    for (moves, lines, judged) in [
+        ("e2e4", &["info depth 1 score cp 35 pv e7e5"][..], cp(-35)),
+        ("", &["info depth 9 multipv 1 score cp 35 nodes 7"], cp(35)),
+        (
+            "",
+            &["info score cp 35", "info multipv 2 score cp 9"],
+            cp(35),
+        ),
+        (
+            "",
+            &["info score cp 35", "info score cp 99 upperbound"],
+            cp(35),
+        ),
+        ("", &["info score cp 35", "info string score cp 9"], cp(35)),
+        (
+            "",
+            &["info depth 1 score mate -3"],
+            Some(Evaluation::Mate(-3)),
+        ),
+        ("e2e4", &["info score mate 2"], Some(Evaluation::Mate(-2))),
+        ("e2e4", &["info score cp -2147483648"], None),
+        ("", &["info score", "info score cp", "info score 7"], None),
+        ("", &["info depth 3"], None),
+    ] {
+        let mut rig = Rig::new("depth 3");
+        rig.greets();
+        // What is said before it is asked is of nothing.
+        rig.says("info score cp 500");
+        rig.is_asked(Some(question(1, moves)));
+        rig.says("readyok");
+        for line in lines {
+            rig.says(line);
+        }
+        rig.says(if moves.is_empty() {
+            "bestmove e2e4"
+        } else {
+            "bestmove e7e5"
+        });
+        let answer = rig.engine.poll_answer().unwrap();
+        assert_eq!(answer.evaluation, judged, "{lines:?}");
+    }
 }
 
 #[test]
@@ -391,10 +440,10 @@ proptest! {
                 }
                 _ => rig.passes(Duration::from_secs(10 * which)),
             }
-            while let Some((answered, m)) = rig.engine.poll_answer() {
+            while let Some(answer) = rig.engine.poll_answer() {
                 let asked = wanted.take().unwrap();
-                prop_assert_eq!(answered, asked.number);
-                prop_assert!(asked.game.position().clone().play(m).is_ok());
+                prop_assert_eq!(&answer.question, &asked);
+                prop_assert!(asked.game.position().clone().play(answer.m).is_ok());
             }
             let thinks = rig.told.iter().filter(|line| line.starts_with("go ")).count();
             let heard = rig.told.iter().filter(|line| *line == "stop").count();

@@ -9,13 +9,14 @@ use boardbridge::{
     bus::pairings::Saying,
     chess::game::Game,
     front_end::opponent::{
+        engine::Answer,
         notice::Notice,
         session::{NEXT_WAIT, OpponentGame, Phase, Place, STANDS_WAIT, TAKE_BACK_WAIT},
         settings::Hand,
     },
     vocabulary::{
-        BoardName, ClientId, ClientName, ClientPlace, Command, Event, GameEnd, LinkState, Reason,
-        Snapshot,
+        BoardName, ClientId, ClientName, ClientPlace, Command, Evaluation, Event, GameEnd,
+        LinkState, Reason, Snapshot,
     },
 };
 use proptest::prelude::*;
@@ -110,7 +111,11 @@ impl Rig {
         let question = self.session.question().unwrap();
         let uci: UciMove = m.parse().unwrap();
         let m = uci.to_move(question.game.position()).unwrap();
-        self.session.reply(question.number, m);
+        self.session.reply(Answer {
+            question,
+            m,
+            evaluation: Some(Evaluation::Cp(20)),
+        });
         self.asked()
     }
 
@@ -204,8 +209,33 @@ fn an_answer_to_an_older_position_is_not_played() {
     rig.holds("");
     rig.holds("d2d4");
     let m = game("e2e4 e7e5").last().unwrap();
-    rig.session.reply(old.number, m);
+    rig.session.reply(Answer {
+        question: old,
+        m,
+        evaluation: None,
+    });
     assert_eq!(rig.moves(), "d2d4");
+}
+
+#[test]
+fn what_the_engine_makes_of_a_game_is_told_while_its_move_stands() {
+    let mut rig = Rig::new(Some(Hand::White));
+    rig.holds("e2e4");
+    assert_eq!(rig.session.evaluation(), None);
+    rig.replies("e7e5");
+    assert_eq!(rig.session.evaluation(), Some(Evaluation::Cp(20)));
+    rig.holds("e2e4 e7e5 g1f3");
+    assert_eq!(rig.session.evaluation(), Some(Evaluation::Cp(20)));
+    for _ in 0..2 {
+        rig.session.said(Saying::TakeBack).unwrap();
+    }
+    assert_eq!(rig.moves(), "");
+    assert_eq!(rig.session.evaluation(), None);
+    rig.holds("");
+    rig.holds("d2d4");
+    rig.replies("d7d5");
+    rig.session.said(Saying::NewGame).unwrap();
+    assert_eq!(rig.session.evaluation(), None);
 }
 
 #[test]
@@ -399,10 +429,14 @@ proptest! {
                     rig.holds(&words(&held));
                 }
                 4..6 => {
-                    if let Some(question) = rig.session.question() {
+                    if let Some(mut question) = rig.session.question() {
                         let legal = question.game.position().legal_moves();
-                        let number = question.number - u64::from(which == 0);
-                        rig.session.reply(number, legal[which % legal.len()]);
+                        question.number -= u64::from(which == 0);
+                        rig.session.reply(Answer {
+                            question,
+                            m: legal[which % legal.len()],
+                            evaluation: None,
+                        });
                         rig.asked();
                     }
                 }

@@ -11,6 +11,7 @@ is plugged in under another name: the same board, the same game.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -128,6 +129,16 @@ def is_asked(page: Page) -> bool:
     return "Your move" in page.text("#board-citrine .do") or "your turn" in page.text("#board-citrine .sub")
 
 
+def is_told_how_it_stands(page: Page) -> None:
+    """What the engine makes of the game is shown to those who want that."""
+    rating = "#board-citrine .other .rating"
+    assert page.text(rating) == "", "off at first"
+    page.turn_to("settings")
+    page.one("#evaluation").click()
+    page.turn_to("boards")
+    until("pawns", lambda: re.fullmatch(r"[+\u2212]?\d\.\d", page.text(rating)))
+
+
 def gets_another_name(page: Page, web: int) -> None:
     """By somebody else, while the list of boards is looked at: it does not wait until it looks again."""
     page.turn_to("desk")
@@ -178,6 +189,7 @@ def plays(daemon: Program, board: Board, web: int) -> None:
         took = time.monotonic() - begun
         print(f"  from the plug to the engine's first move: {took:.1f} s")
         assert took < FIRST_MOVE_S, took
+        is_told_how_it_stands(page)
         gets_another_name(page, web)
         daemon.kill()
         daemon.start()

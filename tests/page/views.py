@@ -77,7 +77,7 @@ def pairing(**more: Any) -> dict[str, Any]:
     return {
         "white": {"name": "Anna_from_the_kitchen", "rating": 1512}, "black": {"name": "MagnificentGrandmaster", "title": "GM", "rating": 2840},
         "hand": "white", "tournament": "rated blitz game", "site": "https://lichess.org/abcdefgh", "clocks": CLOCKS,
-        "clock_times": [], "offer": None, "chat": [], "notice": None, "can": ["draw", "take-back", "resign"],
+        "clock_times": [], "evaluation": None, "offer": None, "chat": [], "notice": None, "can": ["draw", "take-back", "resign"],
     } | more
 
 

@@ -20,8 +20,8 @@ use boardbridge::{
         objects::lines::{Present, closed_line, event_line, lagged_line, pairing_line},
     },
     vocabulary::{
-        Advice, BoardName, BoardResult, By, ClientId, ClientPlace, Clocks, Event, GameEnd, Judge,
-        LinkState, Opponent, Reason, Snapshot,
+        Advice, BoardName, BoardResult, By, ClientId, ClientPlace, Clocks, Evaluation, Event,
+        GameEnd, Judge, LinkState, Opponent, Reason, Snapshot,
     },
 };
 use futures_util::FutureExt as _;
@@ -130,6 +130,7 @@ fn pairing() -> Pairing {
             at: SystemTime::UNIX_EPOCH,
         }),
         clock_times: vec![Some(Duration::from_secs(900)), None],
+        evaluation: Some(Evaluation::Cp(-35)),
         offer: Some(Saying::Draw),
         chat: vec!["hello".to_owned()],
         notice: Some("the opponent has left".to_owned()),

@@ -10,7 +10,7 @@ use crate::{
     bus::pairings::{ClocksAt, MAX_CHAT, Pairing, Player, Saying},
     chess::game::MAX_PLIES,
     system::clock,
-    vocabulary::{ClientName, Clocks, Snapshot},
+    vocabulary::{ClientName, Clocks, Evaluation, Snapshot},
 };
 
 /// What is only for other daemons.
@@ -46,6 +46,7 @@ struct Said {
     clocks: Option<SaidClocks>,
     #[serde(default)]
     clock_times: Vec<Option<f64>>,
+    evaluation: Option<Evaluation>,
     offer: Option<Saying>,
     #[serde(default)]
     chat: Vec<String>,
@@ -112,6 +113,7 @@ pub fn read(said: &Value, peer: Option<&PeerPairing>, board: &Snapshot) -> Optio
         site: said.site,
         clocks: said.clocks.and_then(|clocks| clocks.read()),
         clock_times: times(&said.clock_times).to_vec(),
+        evaluation: said.evaluation,
         offer: said.offer,
         chat: said.chat.into_iter().take(MAX_CHAT).collect(),
         notice: said.notice,
@@ -163,6 +165,7 @@ mod tests {
                 at: SystemTime::UNIX_EPOCH + 2 * second,
             }),
             clock_times: vec![None, Some(90 * second)],
+            evaluation: Some(Evaluation::Cp(-120)),
             offer: Some(Saying::Draw),
             chat: vec!["hello".to_owned()],
             notice: Some("the opponent has left".to_owned()),

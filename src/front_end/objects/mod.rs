@@ -87,6 +87,7 @@ pub fn pairing(pairing: &Pairing) -> Value {
         "site": pairing.site,
         "clocks": clocks,
         "clock_times": left,
+        "evaluation": pairing.evaluation,
         "offer": pairing.offer,
         "chat": pairing.chat,
         "notice": pairing.notice,

@@ -16,7 +16,7 @@ use super::{
     protocol::{Conversation, Fault, Heard},
     settings::EngineSettings,
 };
-use crate::chess::game::Game;
+use crate::{chess::game::Game, vocabulary::Evaluation};
 
 /// The wait before an engine is started again after it failed; it doubles with each failure in a row.
 pub const RESTART_WAIT: Duration = Duration::from_secs(1);
@@ -34,6 +34,17 @@ pub struct Question {
     pub game_number: u64,
     /// A move is wanted in the last position of this game.
     pub game: Game,
+}
+
+/// Its answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// To which question.
+    pub question: Question,
+    /// Its move.
+    pub m: Move,
+    /// What it makes of the position, if it said so.
+    pub evaluation: Option<Evaluation>,
 }
 
 /// What to do with the engine's process.
@@ -66,7 +77,7 @@ pub struct Engine {
     /// The last line of its process on standard error, or as `info string`.
     last_words: Option<String>,
     actions: VecDeque<Action>,
-    answers: VecDeque<(u64, Move)>,
+    answers: VecDeque<Answer>,
     notices: VecDeque<Notice>,
 }
 
@@ -118,8 +129,8 @@ impl Engine {
         self.actions.pop_front()
     }
 
-    /// Its next answer, with the number of the question.
-    pub fn poll_answer(&mut self) -> Option<(u64, Move)> {
+    /// Its next answer.
+    pub fn poll_answer(&mut self) -> Option<Answer> {
         self.answers.pop_front()
     }
 
@@ -211,15 +222,19 @@ impl Engine {
             match heard {
                 Heard::Name(name) => self.stated = Some(name),
                 Heard::Option(error) => self.notices.push_back(Notice::Option(error)),
-                Heard::Moved(m) => {
+                Heard::Moved(m, evaluation) => {
                     self.failures = 0;
                     if self.trouble.take().is_some() {
                         self.notices.push_back(Notice::Recovered);
                     }
-                    let wanted = self.wanted.as_ref().map(|question| question.number);
-                    if let Some(number) = self.asked.take().filter(|asked| wanted == Some(*asked)) {
-                        self.wanted = None;
-                        self.answers.push_back((number, m));
+                    let asked = self.asked.take();
+                    let answers = |question: &mut Question| asked == Some(question.number);
+                    if let Some(question) = self.wanted.take_if(answers) {
+                        self.answers.push_back(Answer {
+                            question,
+                            m,
+                            evaluation,
+                        });
                     }
                 }
                 Heard::Fault(fault) => self.failed(now, fault),

@@ -18,6 +18,7 @@ use super::settings::{EngineSettings, OptionValue, is_plain};
 use crate::{
     chess::game::Game,
     text::{lines::printable, spelling::like},
+    vocabulary::Evaluation,
 };
 
 /// How long after its time limit an engine counts as hung: a busy machine is late by less.
@@ -95,8 +96,8 @@ pub enum Heard {
     Name(Arc<str>),
     /// One of its options cannot be set as configured.
     Option(OptionError),
-    /// Its move in the position it was asked about.
-    Moved(Move),
+    /// Its move in the position it was asked about, and what it makes of that, if it said so.
+    Moved(Move, Option<Evaluation>),
     /// It cannot be used any longer. Nothing comes after that.
     Fault(Fault),
 }
@@ -109,8 +110,8 @@ enum State {
     Prepares(Option<Box<Game>>),
     /// It waits for a question.
     Rests,
-    /// It thinks.
-    Thinks(Box<Game>),
+    /// It thinks; what it makes of the position by now.
+    Thinks(Box<Game>, Option<Evaluation>),
     /// It was told to stop; its answer does not count.
     Stops,
     /// It has failed.
@@ -213,7 +214,7 @@ impl Conversation {
     pub fn stop(&mut self, now: Instant) {
         match &mut self.state {
             State::Prepares(game) => *game = None,
-            State::Thinks(_) => {
+            State::Thinks(..) => {
                 self.say("stop");
                 self.state = State::Stops;
                 self.grant(now, OVERTIME);
@@ -242,6 +243,7 @@ impl Conversation {
             }
             (Some("uciok"), _) if matches!(self.state, State::Greets) => self.prepare(now),
             (Some("readyok"), _) => self.ready(now),
+            (Some("info"), first) => self.judged(first.into_iter().chain(words)),
             (Some("bestmove"), answer) => self.answered(answer.unwrap_or_default()),
             _ => {}
         }
@@ -347,19 +349,40 @@ impl Conversation {
         let time = self.settings.go.time(game.turn());
         let had = time.map_or(self.settings.patience, |time| time + OVERTIME);
         self.grant(now, had);
-        self.state = State::Thinks(game);
+        self.state = State::Thinks(game, None);
+    }
+
+    /// Notes the score of its first line of play.
+    fn judged<'a>(&mut self, words: impl Iterator<Item = &'a str>) {
+        let State::Thinks(game, evaluation) = &mut self.state else {
+            return;
+        };
+        // `string` and `pv` go up to the end of the line.
+        let words: Vec<&str> = words
+            .take_while(|word| !matches!(*word, "string" | "pv"))
+            .collect();
+        let after = |key| {
+            let at = words.iter().position(|word| *word == key)?;
+            words.get(at + 1..)
+        };
+        let is_first = after("multipv").is_none_or(|rest| rest.first() == Some(&"1"));
+        let score = after("score").filter(|_| is_first);
+        let score =
+            score.and_then(|score| Evaluation::of_score(score.iter().copied(), game.turn()));
+        *evaluation = score.or(*evaluation);
     }
 
     fn answered(&mut self, answer: &str) {
-        self.has_answered |= matches!(self.state, State::Thinks(_) | State::Stops);
+        self.has_answered |= matches!(self.state, State::Thinks(..) | State::Stops);
         match &self.state {
-            State::Thinks(game) => {
+            State::Thinks(game, evaluation) => {
                 let answer_of = |uci: UciMove| uci.to_move(game.position()).ok();
                 let m = answer.parse().ok().and_then(answer_of);
                 match m.filter(|m| game.position().is_legal(*m)) {
                     Some(m) => {
+                        let evaluation = *evaluation;
                         self.rest();
-                        self.heard.push_back(Heard::Moved(m));
+                        self.heard.push_back(Heard::Moved(m, evaluation));
                     }
                     None => self.fail(Fault::Illegal(printable(answer.as_bytes(), QUOTED))),
                 }

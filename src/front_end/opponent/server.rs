@@ -145,8 +145,8 @@ impl Server {
         let Some(engine) = &mut self.engine else {
             return;
         };
-        while let Some((number, m)) = engine.poll_answer() {
-            self.session.reply(number, m);
+        while let Some(answer) = engine.poll_answer() {
+            self.session.reply(answer);
         }
         engine.want(now(), self.session.question());
         self.session.seat().rename(label(Some(engine)));
@@ -291,6 +291,7 @@ impl Server {
             players,
             hand: self.session.hand(),
             notice: notice.map(|notice| notice.to_string()),
+            evaluation: self.session.evaluation(),
             can: self.session.can(),
             ..Pairing::default()
         }

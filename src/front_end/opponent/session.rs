@@ -12,15 +12,19 @@ use std::{
 use serde::{Deserialize, Serialize};
 use shakmaty::{Color, Move, Position};
 
-use super::{engine::Question, notice::Notice, settings::Hand};
+use super::{
+    engine::{Answer, Question},
+    notice::Notice,
+    settings::Hand,
+};
 use crate::{
     bus::pairings::Saying,
     chess::game::{Game, MAX_PLIES, uci},
     front_end::seat::{SavedSeat, Seat, left_by_hand},
     state::Text,
     vocabulary::{
-        Advice, BoardName, ClientId, ClientName, ClientPlace, Event, GameEnd, LinkState, Occasion,
-        Opponent, Snapshot,
+        Advice, BoardName, ClientId, ClientName, ClientPlace, Evaluation, Event, GameEnd,
+        LinkState, Occasion, Opponent, Snapshot,
     },
 };
 
@@ -105,8 +109,10 @@ pub struct OpponentGame {
     /// How many times the hand had put all pieces at the start.
     put_to_start: u64,
     at_start: bool,
-    /// The engine's move, held back while the hand takes moves back.
-    reply: Option<Move>,
+    /// The engine's answer, held back while the hand takes moves back.
+    reply: Option<Answer>,
+    /// What the engine made of a position of this game, and how many plies that had.
+    judged: Option<(usize, Evaluation)>,
     /// The engine may make the first move.
     called: bool,
     begins_at: Option<Instant>,
@@ -134,6 +140,7 @@ impl OpponentGame {
             put_to_start: 0,
             at_start: false,
             reply: None,
+            judged: None,
             called: false,
             begins_at: None,
             next_at: None,
@@ -323,16 +330,24 @@ impl OpponentGame {
         }
     }
 
+    /// What the engine makes of the game, since its last move.
+    pub fn evaluation(&self) -> Option<Evaluation> {
+        let (plies, evaluation) = self.judged?;
+        let is_played = self.phase == Phase::Plays && plies < self.game.len();
+        is_played.then_some(evaluation)
+    }
+
     /// The engine's answer to its question.
-    pub fn reply(&mut self, number: u64, m: Move) {
+    pub fn reply(&mut self, answer: Answer) {
+        let number = answer.question.number;
         let wanted = self.question().is_some_and(|asked| asked.number == number);
         if !wanted {
             return;
         }
         if self.seat.is_taking_back() {
-            self.reply = Some(m);
+            self.reply = Some(answer);
         } else {
-            self.moved(m);
+            self.replied(&answer);
         }
     }
 
@@ -431,6 +446,7 @@ impl OpponentGame {
         self.game = start;
         self.over = None;
         self.has_begun = false;
+        self.judged = None;
         self.called = false;
         self.begins_at = None;
         self.next_at = None;
@@ -600,9 +616,9 @@ impl OpponentGame {
         let wait = TAKE_BACK_WAIT.min(snapshot.correction_wait * 2 / 3);
         self.seat.note_take_back(now, left, snapshot, wait);
         if left.is_none()
-            && let Some(m) = self.reply.take()
+            && let Some(answer) = self.reply.take()
         {
-            self.moved(m);
+            self.replied(&answer);
         }
     }
 
@@ -637,6 +653,11 @@ impl OpponentGame {
     }
 
     /// This move was made in the game, by either side.
+    fn replied(&mut self, answer: &Answer) {
+        self.judged = answer.evaluation.map(|judged| (self.game.len(), judged));
+        self.moved(answer.m);
+    }
+
     fn moved(&mut self, m: Move) {
         if !self.game.push(m) {
             return;

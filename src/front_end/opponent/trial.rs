@@ -73,7 +73,7 @@ async fn ask(settings: &EngineSettings, process: &mut Process, findings: &mut Ve
                 let why = fault.told(process.last_words());
                 findings.push(Finding::Fails(why));
             }
-            Heard::Name(_) | Heard::Moved(_) => {}
+            Heard::Name(_) | Heard::Moved(..) => {}
         }
     }
 }

@@ -169,7 +169,8 @@ class Board {
       const player = pairing?.[color];
       const title = player?.title ? player.title + " " : "";
       write(this.part(place + " .name"), player ? title + player.name : t(color));
-      write(this.part(place + " .rating"), player?.rating ? String(player.rating) : "");
+      const judged = isOn("evaluation") && pairing?.evaluation && pairing.hand && pairing.hand !== color;
+      write(this.part(place + " .rating"), judged ? worth(pairing.evaluation) : player?.rating ? String(player.rating) : "");
       this.part(place).dataset.color = color;
       this.part(place).classList.toggle("turn-now", turn === color && !ending);
     }

@@ -35,6 +35,13 @@ function clock(left) {
   return (hours ? hours + ":" + two(Math.floor(whole / 60) % 60) : Math.floor(whole / 60)) + ":" + two(whole % 60);
 }
 
+/** What an engine makes of a position, as chess players write it: pawns, or # and the moves to mate; + is good for White. */
+function worth({ cp, mate }) {
+  const of = mate ?? cp;
+  const sign = of > 0 ? "+" : of < 0 ? "−" : "";
+  return mate === undefined ? sign + (Math.abs(cp) / 100).toFixed(1) : `${sign}#${Math.abs(mate)}`;
+}
+
 /** Who began, and with which move, in the game of a board. */
 function begun(state) {
   const fen = state.game.startsWith("fen ") ? state.game.split(" ").slice(1, 7) : null;

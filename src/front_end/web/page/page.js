@@ -265,11 +265,12 @@ async function showSettings() {
 
 /** What this browser remembers. */
 function beginSwitches() {
-  for (const name of ["speech", "sounds"]) {
+  for (const name of ["speech", "sounds", "evaluation"]) {
     $(name).checked = isOn(name);
     $(name).addEventListener("change", () => {
       localStorage.setItem(name, $(name).checked ? "on" : "off");
       if (name === "sounds") sound("move");
+      if (name === "evaluation") for (const board of boards.values()) if (board.state) board.showPlayers();
     });
   }
   $("programs").addEventListener("change", async () => {
