@@ -372,7 +372,7 @@ def ends(page: Page, uci: int) -> None:
     with socket.create_connection(("127.0.0.1", uci)) as program:
         page.enlarge("ucb")
         assert "Done" in page.press("ucb", "release")
-        until("the program has left", lambda: not page.text("#board-ucb .with").startswith("With 127"))
+        until("the program has left", lambda: not page.text("#board-ucb .with").startswith("Plays here: a chess program"))
         program.sendall(b"uci\nsetoption name Board value ucb\nucinewgame\nposition startpos moves f2f3 e7e5 g2g4 d8h4\n")
         until("the card", lambda: page.one("#board-ucb .end").is_displayed())
         # The link's hand plays Black.
@@ -534,14 +534,14 @@ def held_boards(page: Page, uci: int) -> None:
     page.one("#board-citrine .turn").click()
     assert "Done" in page.press("citrine", "ready")
     assert "Done" in page.press("citrine", "release")
-    until("the program has left", lambda: not page.text("#board-citrine .with").startswith("With 127"))
+    until("the program has left", lambda: not page.text("#board-citrine .with").startswith("Plays here: a chess program"))
     Gui(uci, "citrine", 0, fen="8/P6k/8/8/8/8/8/K7 w - - 0 1")
     until("the choice", lambda: page.driver.find_elements(By.CSS_SELECTOR, "#board-citrine [data-button='promotionn']"))
     assert "Done: promote to a knight" in page.press("citrine", "promotionn")
     print("a board that senses its squares")
     page.enlarge("neo")
     assert "Done" in page.press("neo", "release")
-    until("the program has left", lambda: not page.text("#board-neo .with").startswith("With 127"))
+    until("the program has left", lambda: not page.text("#board-neo .with").startswith("Plays here: a chess program"))
     Gui(uci, "neo", 0, fen="8/P6k/8/8/8/8/8/K7 w - - 0 1")
     for mark in [".wrong", ".awaited", "[data-arrow]"]:
         selector = f"#board-neo svg {mark}"

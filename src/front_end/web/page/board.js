@@ -86,7 +86,7 @@ class Board {
     }
     if (state.holders.length && !state.awaiting) return { head: t("wait") };
     if (state.holders.length) return this.toMove();
-    return { head: t("free"), sub: t("start") };
+    return { head: t("free"), sub: t(state.ply && !state.sure ? "guess" : "start") };
   }
 
   toMove() {
@@ -129,8 +129,8 @@ class Board {
     const offer = paired?.offer ? t("opponent." + paired.offer) : "";
     const notice = worded(paired?.notice, state);
     quote(part(".notice"), [notice.words, offer].filter(Boolean).join(". "), notice.quoted);
-    const waits = state.waiting.length ? t("waiting", { names: state.waiting.join(", ") }) : "";
-    write(part(".with"), state.holders.length ? t("with", { names: state.holders.join(t("and")) }) + waits : "");
+    const waits = state.waiting.length ? t("waiting", { names: calledAll(state.waiting) }) : "";
+    write(part(".with"), state.holders.length ? t("with", { names: calledAll(state.holders) }) + waits : "");
     part(".chat").replaceChildren(...(paired?.chat || []).map((text) => element("li", "", text)));
     this.showButtons();
   }
@@ -168,7 +168,7 @@ class Board {
     for (const [place, color] of this.places()) {
       const player = pairing?.[color];
       const title = player?.title ? player.title + " " : "";
-      write(this.part(place + " .name"), player ? title + player.name : t(color));
+      write(this.part(place + " .name"), player ? title + called(player.name) : t(color));
       const judged = isOn("evaluation") && pairing?.evaluation && pairing.hand && pairing.hand !== color;
       write(this.part(place + " .rating"), judged ? worth(pairing.evaluation) : player?.rating ? String(player.rating) : "");
       this.part(place).dataset.color = color;
@@ -236,7 +236,7 @@ class Board {
     for (const asks of ["resign", "abort", "berserk"]) if (can.has(asks)) add(asks, t(asks), { twice: true });
     if (held) {
       const [name] = state.waiting;
-      add("release", name ? t("give", { name }) : t("release"), { twice: true });
+      add("release", name ? t("give", { name: called(name) }) : t("release"), { twice: true });
     }
     return found;
   }
@@ -346,7 +346,7 @@ function result({ outcome, pairing }) {
   const winner = { "1-0": "white", "0-1": "black" }[outcome];
   if (!winner) return t("no-result");
   if (pairing?.hand) return t(pairing.hand === winner ? "won.you" : "lost.you");
-  return t("won", { who: pairing?.[winner]?.name || t(winner) });
+  return t("won", { who: called(pairing?.[winner]?.name || t(winner)) });
 }
 
 /** By what a game is over. Where a player's side is known, one who left is not just a player. */

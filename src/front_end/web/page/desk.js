@@ -116,7 +116,7 @@ function boardItem(name) {
   const plays = element("p", "fields");
   if (settings.started.includes(name)) {
     const holders = boards.get(name)?.state?.holders || [];
-    if (holders.length) plays.append(t("with", { names: holders.join(t("and")) }));
+    if (holders.length) plays.append(t("with", { names: calledAll(holders) }));
     plays.append(deskButton(t("stop"), () => ask(`boards/${name}/opponent`, null, "DELETE")));
   } else {
     const others = [...boards.keys()].filter((other) => other !== name);

@@ -11,7 +11,7 @@ async function showGames(before) {
     const item = element("li");
     const moves = Math.ceil(game.plies / 2);
     item.append(
-      element("span", "players", `${game.white} – ${game.black}`),
+      element("span", "players", `${called(game.white)} – ${called(game.black)}`),
       element("span", "", game.result),
       element("span", "about", `${game.board}, ${new Date(game.begun).toLocaleString(LANGUAGE, { dateStyle: "medium", timeStyle: "short" })}, ${t("count", { count: moves })}`),
     );

@@ -7,6 +7,25 @@ const MOVES = ["move", "made", "again"];
 /** Values that are sentences or words of the table themselves. */
 const WITHIN = ["why", "end", "winner", "loser", "color"];
 
+/** How the daemon names who plays, and the page's words for it. */
+const CLIENTS = [
+  [/^the link with (.*)$/, "client.link"], [/^the engine (.*)$/, "client.engine"], [/^the WhitePawn app \(.*?\)(.*)$/, "client.app"],
+  [/^LiveChess at ([^ ]*)/, "client.livechess"], [/^two players$/, "client.two"], [/^Hand on (.*)$/, "client.hand"],
+  [/^([\d.]+|\[.*\]):\d+/, "client.program"],
+];
+
+/** Who plays, in the page's words. */
+function called(name) {
+  for (const [form, key] of CLIENTS) {
+    const found = form.exec(name);
+    if (found) return t(key, { name: found[1] });
+  }
+  return name;
+}
+
+/** Several of them. */
+const calledAll = (names) => names.map(called).join(t("and"));
+
 /** A sentence with names for its values, as a pattern. */
 function form(sentence) {
   const source = sentence.replace(/[.*+?^$()|[\]\\]/g, "\\$&").replace(/\{(\w+)\}/g, "(?<$1>.*?)");
