@@ -41,10 +41,14 @@ const HIDDEN: [(&[&str], &str, &[&str]); 2] = [
     ),
 ];
 
+/// Whether the service is installed on this machine.
+pub fn is_installed() -> bool {
+    UNITS.iter().any(|unit| Path::new(unit).exists())
+}
+
 /// Whether this is root on a machine with the service: then `check` is for the service.
 pub fn is_for_service() -> bool {
-    let has_unit = || UNITS.iter().any(|unit| Path::new(unit).exists());
-    geteuid().is_root() && Path::new(BOOTED).is_dir() && has_unit()
+    geteuid().is_root() && Path::new(BOOTED).is_dir() && is_installed()
 }
 
 /// The user as whom `check` tries.

@@ -216,7 +216,7 @@ pub fn describe(config: &Config, file: &Path, here: Here, engines: &str) -> Stri
         text += &told(key, outcome.unwrap_or(Outcome::Works));
     }
     if is_of_user(config) {
-        text.push_str("  note     the service keeps these    in /var/lib/boardbridge\n");
+        text.push_str("  note     the service keeps these    in /var/lib/boardbridge, with the boards that were added: `sudo boardbridge check` lists them\n");
     }
     for (name, board) in &config.boards {
         let transport = board.transport(&Radio::default());
@@ -326,8 +326,14 @@ pub fn describe(config: &Config, file: &Path, here: Here, engines: &str) -> Stri
     for (name, board) in &config.remotes {
         let _ = writeln!(text, "  board    {name:<18} {} over the broker", board.mqtt);
     }
+    // What names a board that was added to the service is complete there.
+    let left_out: fn(String) -> Outcome = if is_of_user(config) && identity::is_installed() {
+        Outcome::Note
+    } else {
+        Outcome::Problem
+    };
     for why in &config.left_out {
-        text += &told("left out", Outcome::Problem(why.clone()));
+        text += &told("left out", left_out(why.clone()));
     }
     if config.all_boards().next().is_none() {
         text.push_str(
