@@ -18,4 +18,6 @@ pub(crate) mod serial_access;
 pub(crate) mod sleep;
 pub(crate) mod this_machine;
 #[cfg(target_os = "linux")]
+pub mod traffic;
+#[cfg(target_os = "linux")]
 pub mod usb;

@@ -2,13 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
+use nix::unistd::geteuid;
+
 use crate::{
     bus::desk::Refused,
     discovery::{
         Sighting, Way,
         probe::{self, Finding},
     },
-    system::{apart, holders::Holders},
+    system::{apart, holders::Holders, traffic::is_used},
     text::escape::escaped,
     transport::{OpenError, serial::SerialPort},
 };
@@ -27,20 +29,25 @@ pub(super) async fn which(port: &Path) -> (Finding, SerialPort) {
     (probe::ask(open).await, line)
 }
 
-/// Whether no other program has this port open. To open it too could disturb the two.
+/// Whether no other program has this port open, as far as that is seen. To open it too could disturb the two.
 pub(super) async fn is_free(port: &Path) -> Result<(), OpenError> {
     let path = port.to_owned();
     let holder = apart::run("holders", move || Holders::now().of_file(&path)).await;
-    match holder {
+    let used = match holder {
+        Ok(Some(holder)) => Ok(Some(Some(holder))),
+        // Programs of other users are not among these.
+        Ok(None) if !geteuid().is_root() => {
+            let used = is_used(port).await;
+            used.map(|used| used.then_some(None))
+        }
+        Ok(None) => Ok(None),
+        Err(error) => Err(error),
+    };
+    let port = port.display().to_string();
+    match used {
         Ok(None) => Ok(()),
-        Ok(holder) => Err(OpenError::Busy {
-            port: port.display().to_string(),
-            holder,
-        }),
-        Err(source) => Err(OpenError::Other {
-            port: port.display().to_string(),
-            source,
-        }),
+        Ok(Some(holder)) => Err(OpenError::Busy { port, holder }),
+        Err(source) => Err(OpenError::Other { port, source }),
     }
 }
 
