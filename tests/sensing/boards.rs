@@ -503,7 +503,12 @@ fn a_line_that_loses_and_doubles_bytes_costs_no_move() {
 
 #[test]
 fn an_old_board_on_a_poor_radio_costs_no_move() {
-    for tail in [chessnut::Tail::None, chessnut::Tail::Short] {
+    let tails = [
+        chessnut::Tail::None,
+        chessnut::Tail::Short,
+        chessnut::Tail::Untold,
+    ];
+    for tail in tails {
         let settings = chessnut::Settings {
             pieces: person(),
             tail,

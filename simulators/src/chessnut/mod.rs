@@ -269,9 +269,14 @@ impl Chessnut {
         let tail = match self.settings.tail {
             Tail::Seconds => seconds.to_le_bytes().to_vec(),
             Tail::Short => vec![first, second],
+            Tail::Untold => vec![0, 0],
             Tail::None => Vec::new(),
         };
-        let length = u8::try_from(squares.len() + tail.len()).unwrap_or(u8::MAX);
+        let counted = match self.settings.tail {
+            Tail::Untold => size_of::<u32>(),
+            _ => tail.len(),
+        };
+        let length = u8::try_from(squares.len() + counted).unwrap_or(u8::MAX);
         let mut frame = vec![0x01, length];
         frame.extend(squares);
         frame.extend(tail);

@@ -46,6 +46,8 @@ pub enum Tail {
     Seconds,
     /// Two bytes: older boards.
     Short,
+    /// Two zeros, where the length counts four bytes: an early emulator.
+    Untold,
     /// Nothing: emulators.
     None,
 }

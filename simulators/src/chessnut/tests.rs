@@ -161,7 +161,11 @@ fn ten_positions_a_second_come_changed_or_not() {
 
 #[test]
 fn the_older_forms_of_a_frame_are_shorter() {
-    for (tail, head, length) in [(Tail::Short, "0122", 36), (Tail::None, "0120", 34)] {
+    for (tail, head, length) in [
+        (Tail::Short, "0122", 36),
+        (Tail::Untold, "0124", 36),
+        (Tail::None, "0120", 34),
+    ] {
         let mut rig = Rig::new(Settings {
             tail,
             ..Settings::default()

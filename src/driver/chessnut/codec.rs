@@ -139,12 +139,12 @@ fn square(index: u32) -> Square {
 }
 
 /// Whether a value begins a position: its type, and a length that one has.
-pub fn begins_position(value: &[u8]) -> bool {
+fn begins_position(value: &[u8]) -> bool {
     matches!(value, [0x01, 0x20..=0x28, ..])
 }
 
 /// Whether a value begins an answer.
-pub fn begins_answer(value: &[u8]) -> bool {
+fn begins_answer(value: &[u8]) -> bool {
     matches!(
         value,
         [0x0f | 0x23 | 0x28 | 0x2a | 0x32, 1..=64, ..] | [0x41, 1..=RECORDS, ..]
@@ -155,14 +155,26 @@ pub fn begins_answer(value: &[u8]) -> bool {
 #[derive(Debug)]
 pub struct Joined {
     begins: fn(&[u8]) -> bool,
+    /// What is behind so many bytes is not needed.
+    enough: usize,
     begun: Vec<u8>,
 }
 
 impl Joined {
-    /// Nothing has begun; `begins` knows what does.
-    pub fn new(begins: fn(&[u8]) -> bool) -> Self {
+    /// For the positions. Some boards count four bytes behind the squares and send two, or none.
+    pub fn positions() -> Self {
+        Self::new(begins_position, HEADER + PLACEMENT)
+    }
+
+    /// For the answers.
+    pub fn answers() -> Self {
+        Self::new(begins_answer, usize::MAX)
+    }
+
+    fn new(begins: fn(&[u8]) -> bool, enough: usize) -> Self {
         Self {
             begins,
+            enough,
             begun: Vec::new(),
         }
     }
@@ -179,7 +191,7 @@ impl Joined {
             }
         }
         self.begun.extend_from_slice(value);
-        let whole = whole(&self.begun)?;
+        let whole = whole(&self.begun)?.min(self.enough);
         (self.begun.len() >= whole).then(|| std::mem::take(&mut self.begun))
     }
 }
@@ -398,7 +410,7 @@ mod tests {
         let records = format!("41890b{}", "0101FF64".repeat(34));
         assert_eq!(read(&bytes(&records)), Some(Message::Records));
         // In parts, as Bluetooth cuts it.
-        let mut joined = Joined::new(begins_answer);
+        let mut joined = Joined::answers();
         let parts = bytes(&records);
         let whole = parts.chunks(20).filter_map(|part| joined.push(part));
         assert_eq!(whole.collect::<Vec<_>>().concat(), parts);
@@ -407,7 +419,7 @@ mod tests {
     #[test]
     fn a_message_that_was_cut_is_joined_and_one_that_lost_a_part_is_dropped() {
         let whole: Vec<u8> = [1, 0x24].into_iter().chain(2..38).collect();
-        let mut joined = Joined::new(begins_position);
+        let mut joined = Joined::positions();
         assert_eq!(joined.push(&whole[..20]), None);
         assert_eq!(joined.push(&whole[20..]), Some(whole.clone()));
         // Its second half was lost, and the next message comes.
@@ -420,5 +432,19 @@ mod tests {
         }
         assert_eq!(joined.push(&whole[..20]), None);
         assert_eq!(joined.push(&whole[20..]), Some(whole));
+    }
+
+    /// chessnutech/Chessnut_eBoards, `README.md`: 36 bytes in all; an early emulator counts 38 of them.
+    #[test]
+    fn a_position_that_is_shorter_than_it_counts_is_read_at_once() {
+        let whole: Vec<u8> = [1, 0x24].into_iter().chain(2..36).collect();
+        for size in [36, 20] {
+            let mut joined = Joined::positions();
+            for _ in 0..3 {
+                let mut parts = whole.chunks(size);
+                let read = parts.find_map(|part| joined.push(part));
+                assert_eq!(read.as_ref(), Some(&whole), "{size}");
+            }
+        }
     }
 }
