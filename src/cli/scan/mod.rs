@@ -15,7 +15,7 @@ pub use self::usb::usb;
 use crate::{
     cli::call,
     discovery::{
-        Port, make_on_air, own_make,
+        Port, makes_on_air, own_make,
         probe::{self, Finding},
         serial_ports,
     },
@@ -154,11 +154,16 @@ fn bluetooth(
         let Some(name) = device.name.as_deref().map(str::trim) else {
             continue;
         };
-        let Some((make, sure)) = make_on_air(name, device) else {
+        let (makes, sure) = makes_on_air(name, &device.services);
+        let Some(make) = makes.first() else {
             others.push(format!("\"{}\" ({})", escaped(name), device.address));
             continue;
         };
-        let table = names.take(make.example);
+        let (table, kind) = match makes[..] {
+            [make] => (make.example, format!("kind = \"{}\"", make.kind)),
+            _ => ("board", unknown_kind(&makes)),
+        };
+        let table = names.take(table);
         found = true;
         let signal = device
             .rssi
@@ -166,12 +171,11 @@ fn bluetooth(
         let perhaps = if sure {
             ""
         } else {
-            ": has a serial service, as home-made boards do; other things do, too"
+            ": has a serial service, as home-made boards and a DGT Pegasus do; other things do, too"
         };
         let shown = escaped(name);
         writeln!(output, "# {shown} at {}{signal}{perhaps}", device.address)?;
-        writeln!(output, "[boards.{table}]")?;
-        writeln!(output, "kind = \"{}\"", make.kind)?;
+        writeln!(output, "[boards.{table}]\n{kind}")?;
         if make.media.contains(&Medium::Ble) {
             // A JSON string is a valid TOML string.
             let name = escaped_json(&Value::from(name).to_string());
@@ -318,6 +322,13 @@ async fn probed(output: &mut impl Write, ports: &[Port]) -> io::Result<Vec<Findi
     Ok(findings)
 }
 
+/// The line for a board that may be any of several kinds.
+fn unknown_kind(makes: &[&Identity]) -> String {
+    let kinds: Vec<&str> = makes.iter().map(|make| make.kind.as_str()).collect();
+    let (last, first) = kinds.split_last().unwrap_or((&"", &[]));
+    format!("kind = \"?\"      # {} or {last}", first.join(", "))
+}
+
 /// What is plugged in, in words.
 fn plugged(usb: &UsbDevice) -> String {
     let UsbDevice {
@@ -370,12 +381,8 @@ fn table(
             let kinds = MAKES
                 .iter()
                 .filter(|make| make.media.contains(&Medium::Serial));
-            let kinds: Vec<&str> = kinds.map(|make| make.kind.as_str()).collect();
-            let (last, first) = kinds.split_last().unwrap_or((&"", &[]));
-            (
-                "board",
-                format!("kind = \"?\"      # {} or {last}", first.join(", ")),
-            )
+            let kinds: Vec<&Identity> = kinds.copied().collect();
+            ("board", unknown_kind(&kinds))
         }
     };
     let what = match finding {

@@ -173,9 +173,9 @@ pub(super) fn found(sighting: &Sighting) -> Found {
     let at = escaped(&at);
     let why = match (&sighting.makes[..], sighting.is_sure) {
         ([make], true) => format!("a {}, by its name ({at})", make.title),
-        ([_], false) => {
-            format!("has a service that home-made boards have; other things have it, too ({at})")
-        }
+        (_, false) if matches!(sighting.way, Way::Ble(_)) => format!(
+            "has a service that home-made boards and a DGT Pegasus have; other things have it, too ({at})"
+        ),
         _ => format!(
             "a general adapter: a board, or another device. Adding it asks what it is, which may upset a printer ({at})"
         ),

@@ -340,7 +340,7 @@ const SENTENCES = {
     "the clock of this computer is before 1970: set it": "die Uhr dieses Rechners geht vor 1970: Stellen Sie sie",
     // Adding boards, and playing at them.
     "a {title}, by its name ({at})": "{title}, nach seinem Namen ({at})",
-    "has a service that home-made boards have; other things have it, too ({at})": "hat einen Dienst, den selbst gebaute Bretter haben; andere Geräte haben ihn auch ({at})",
+    "has a service that home-made boards and a DGT Pegasus have; other things have it, too ({at})": "hat einen Dienst, den selbst gebaute Bretter und ein DGT Pegasus haben; andere Geräte haben ihn auch ({at})",
     "a general adapter: a board, or another device. Adding it asks what it is, which may upset a printer ({at})": "ein allgemeiner Adapter: ein Brett oder ein anderes Gerät. Beim Hinzufügen wird es gefragt, was einen Drucker stören kann ({at})",
     "nothing answered at {port}: is the board switched on? If you know what it is, say its kind": "an {port} antwortet nichts: Ist das Brett eingeschaltet? Wissen Sie, was es ist, wählen Sie seine Art",
     "this board is no longer there, or is used already: look again": "dieses Brett ist nicht mehr da oder wird schon benutzt: Sehen Sie noch einmal nach",
