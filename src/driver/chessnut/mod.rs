@@ -81,6 +81,8 @@ enum Purpose {
     Stop,
     /// What it is: one such request may wait.
     Kind,
+    /// Its charge: one such request may wait.
+    Charge,
     /// Where the pieces are: one such request may wait.
     Poll,
 }
@@ -93,6 +95,8 @@ pub struct Chessnut {
     motor: bool,
     /// It has said that it is a Move.
     is_move: bool,
+    /// Whether it is asked for its pieces with a response the next time.
+    confirms: bool,
     /// How often it may still be asked what it is.
     kind_tries: u8,
     /// When to ask it again.
@@ -131,6 +135,7 @@ impl Chessnut {
             by_usb,
             motor,
             is_move: false,
+            confirms: false,
             kind_tries: 0,
             kind_at: None,
             drive: None,
@@ -165,28 +170,45 @@ impl Chessnut {
         }
     }
 
-    /// Sends what only a Move takes.
+    /// Sends what a Move takes.
     fn send_confirmed(&mut self, command: &[u8], purpose: Purpose) {
         let command = codec::confirmed(self.channel(), command.to_vec());
         self.outbox.push(command, purpose);
+    }
+
+    /// Has the board show its pieces. A Move is asked with a response, as the maker's app does it; others are so only each second time.
+    fn ask_pieces(&mut self, purpose: Purpose) {
+        let confirms = self.confirms;
+        self.confirms = !confirms;
+        if self.is_move || confirms && !self.by_usb {
+            self.send_confirmed(&REAL_TIME, purpose);
+        } else {
+            self.send(&REAL_TIME, purpose);
+        }
     }
 
     /// Asks the board what it is, unless it has said it, or was asked often enough.
     fn ask_kind(&mut self, now: Instant) {
         self.kind_at = None;
         if !self.is_move && self.kind_tries > 0 {
+            while self.outbox.retract(Purpose::Kind) {}
+            // Most boards are no Move, and are written to without a response first.
+            if self.kind_tries == KIND_TRIES {
+                self.send(&ASK_KIND, Purpose::Kind);
+            } else {
+                self.send_confirmed(&ASK_KIND, Purpose::Kind);
+            }
             self.kind_tries -= 1;
             self.kind_at = Some(now + KIND_WAIT);
-            while self.outbox.retract(Purpose::Kind) {}
-            self.send_confirmed(&ASK_KIND, Purpose::Kind);
         }
     }
 
     fn ask_charge(&mut self) {
+        while self.outbox.retract(Purpose::Charge) {}
         if self.is_move {
-            self.send_confirmed(&MOVE_BATTERY, Purpose::Plain);
+            self.send_confirmed(&MOVE_BATTERY, Purpose::Charge);
         } else {
-            self.send(&BATTERY, Purpose::Plain);
+            self.send(&BATTERY, Purpose::Charge);
         }
     }
 
@@ -281,11 +303,13 @@ impl Wire for Chessnut {
                 let subscribe = codec::subscribe(notifies);
                 self.outbox.push(subscribe, Purpose::Essential);
             }
+        }
+        self.ask_pieces(Purpose::Essential);
+        if !self.by_usb {
             // By USB no Move is known.
             self.kind_tries = KIND_TRIES;
             self.ask_kind(now);
         }
-        self.send(&REAL_TIME, Purpose::Essential);
         self.heard(now);
         self.charge_at = Some(now + CHARGE);
     }
@@ -343,12 +367,12 @@ impl Wire for Chessnut {
         }
         if self.look_at.is_some_and(|at| at <= now) {
             self.look_at = Some(now + WATCH);
+            self.ask_pieces(Purpose::Plain);
             if self.shows && !self.by_usb {
                 // The answer may have been lost with the pieces.
                 self.kind_tries = KIND_TRIES;
             }
             self.ask_kind(now);
-            self.send(&REAL_TIME, Purpose::Plain);
             // It may have slept: its lamps are dark then, and it answers anew.
             if std::mem::take(&mut self.shows) {
                 self.said.push_back(Said::Event(DriverEvent::Silent));
