@@ -65,14 +65,17 @@ impl Desk {
                     })
                 })
             }
-            Way::Ble(address) => boards().any(|board| {
-                board.ble.as_ref().is_some_and(|ble| {
-                    let by_address = ble.address.as_ref();
-                    let by_name = ble.name.as_ref();
-                    by_address.is_some_and(|other| other.eq_ignore_ascii_case(address))
-                        || by_name.is_some_and(|name| sighting.name.starts_with(name.trim()))
-                })
-            }),
+            Way::Ble(address) => {
+                self.air.has(address)
+                    || boards().filter_map(|board| board.ble.as_ref()).any(|ble| {
+                        let by_address = ble.address.as_ref();
+                        let by_name = ble.name.as_ref();
+                        by_address.is_some_and(|other| other.eq_ignore_ascii_case(address))
+                            || by_name.is_some_and(|name| {
+                                self.air.may_have(name, &sighting.name, address)
+                            })
+                    })
+            }
             Way::Rfcomm(address) => boards().any(|board| {
                 let other = board.rfcomm.as_ref();
                 other.is_some_and(|other| other.address.eq_ignore_ascii_case(address))
