@@ -239,8 +239,8 @@ async fn a_chessnut_move_is_listed_by_a_scan_and_drives_the_programs_move() {
     scan.arg("scan");
     let scanned = soon("the scan", scan.output()).await.unwrap();
     let said = String::from_utf8(scanned.stdout).unwrap();
-    let lines = "kind = \"chessnut\"\nble = { name = \"Chessnut Move\" }\n";
-    assert!(said.contains(lines), "{said}");
+    let lines = format!("kind = \"chessnut\"\nble = {{ address = \"{BOARD}\" }}\n");
+    assert!(said.contains(&lines), "{said}");
     let mut process = Process::start(&bluez, &format!("[boards.robot]\n{lines}"));
     process.logs("Chessnut Move").await;
     let mut gui = process.gui().await;
@@ -304,4 +304,24 @@ async fn a_second_board_of_a_name_that_another_has_is_offered() {
     let found = soon("the second board", found).await;
     let why = found["why"].as_str().unwrap();
     assert!(why.contains(&SECOND.to_string()), "{found}");
+}
+
+#[tokio::test]
+async fn a_scan_tells_boards_of_one_model_apart() {
+    let bluez = Bluez::start().unwrap();
+    let _first = bluez.host(ADAPTER, BOARD, air()).unwrap();
+    let _second = bluez.host(ADAPTER, SECOND, air()).unwrap();
+    let mut scan = tokio::process::Command::from(boardbridge(&bluez));
+    let scanned = soon("the scan", scan.arg("scan").output()).await.unwrap();
+    let said = String::from_utf8(scanned.stdout).unwrap();
+    let from = said.find("[boards.").unwrap();
+    let config = Config::from_text(&said[from..], "the scan").unwrap();
+    let ways = config.boards.values().filter_map(|board| board.ble.clone());
+    let mut addresses: Vec<_> = ways.filter_map(|ble| ble.address).collect();
+    addresses.sort();
+    assert_eq!(
+        addresses,
+        [BOARD, SECOND].map(|address| address.to_string()),
+        "{said}"
+    );
 }

@@ -27,7 +27,7 @@ use crate::{
     system::usb::UsbDevice,
     text::escape::{escaped, escaped_json},
     transport::{
-        ble::{BleError, Radio, Seen},
+        ble::{BleError, Radio, Seen, Wanted},
         serial::SerialPort,
     },
 };
@@ -176,12 +176,14 @@ fn bluetooth(
         let shown = escaped(name);
         writeln!(output, "# {shown} at {}{signal}{perhaps}", device.address)?;
         writeln!(output, "[boards.{table}]\n{kind}")?;
-        if make.media.contains(&Medium::Ble) {
+        let address = &device.address;
+        if make.media.contains(&Medium::Ble) && is_own(name, seen) {
             // A JSON string is a valid TOML string.
             let name = escaped_json(&Value::from(name).to_string());
             writeln!(output, "ble = {{ name = {name}{by} }}\n")?;
+        } else if make.media.contains(&Medium::Ble) {
+            writeln!(output, "ble = {{ address = \"{address}\"{by} }}\n")?;
         } else {
-            let address = &device.address;
             writeln!(
                 output,
                 "rfcomm = {{ address = \"{address}\"{by} }}     # pair it once: docs/boards/{}.md says how\n",
@@ -204,6 +206,14 @@ fn bluetooth(
         writeln!(output, "# Other devices: {}", others.join(", "))?;
     }
     Ok(())
+}
+
+/// Whether a name tells a board from others of its model: it has a number, and no other device has it.
+fn is_own(name: &str, seen: &[Seen]) -> bool {
+    let wanted = Wanted::Name(name.to_owned());
+    let fits = |other: &&Seen| wanted.fits(other.name.as_deref(), &other.address);
+    let is_numbered = name.bytes().any(|byte| byte.is_ascii_digit());
+    is_numbered && seen.iter().filter(fits).count() == 1
 }
 
 /// Looks for serial ports, asks what is connected if that is wanted, and writes what was found.
