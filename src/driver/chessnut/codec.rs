@@ -20,11 +20,12 @@ pub const COMMANDS: Uuid = characteristic(0x8272);
 /// Notifies answers, and the key.
 pub const ANSWERS: Uuid = characteristic(0x8273);
 
-/// The boards on USB. The high byte of the product number is the model: Air, Pro, Air+, Go. The Evo (0x83) speaks otherwise.
+/// The boards on USB. The high byte of the product number is the model: Air, Pro, Air+, and among others Go (0x85). The Evo (0x83) speaks
+/// otherwise.
 pub const HID: HidBoards = HidBoards {
     title: "Chessnut Air, Air+, Pro or Go",
     vendor: 0x2d80,
-    families: &[0x80, 0x81, 0x82, 0x85],
+    families: &[0x80, 0x81, 0x82, 0x84, 0x85, 0x86],
     usage_page: 0xff00,
 };
 
@@ -377,10 +378,15 @@ mod tests {
 
     #[test]
     fn boards_are_known_by_their_models() {
-        for product in [0x8001, 0x8002, 0x8100, 0x8200, 0x85ff] {
+        for product in [0x8001, 0x8002, 0x8100, 0x8200, 0x8400, 0x85ff, 0x8600] {
             assert!(HID.has(0x2d80, product), "{product:x}");
         }
-        for (vendor, product) in [(0x2d80, 0x8300), (0x2d80, 0x0080), (0x2d81, 0x8000)] {
+        for (vendor, product) in [
+            (0x2d80, 0x8300),
+            (0x2d80, 0x8700),
+            (0x2d80, 0x0080),
+            (0x2d81, 0x8000),
+        ] {
             assert!(!HID.has(vendor, product), "{vendor:x}:{product:x}");
         }
     }
