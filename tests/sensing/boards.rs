@@ -528,6 +528,22 @@ fn an_old_board_on_a_poor_radio_costs_no_move() {
 }
 
 #[test]
+fn a_board_that_shows_its_pieces_only_when_they_change_is_not_silent() {
+    let settings = chessnut::Settings {
+        pieces: person(),
+        only_changes: true,
+        ..chessnut::Settings::default()
+    };
+    let mut table = Table::new(chessnut::Chessnut::new(settings), "");
+    table.plays("e2e4 e7e5", true, tidily);
+    for _ in 0..60 {
+        table.waits(Duration::from_secs(1));
+        assert!(table.snapshot().link.is_open());
+    }
+    table.plays_through("g1f3 b8c6", true, tidily);
+}
+
+#[test]
 fn a_board_that_was_switched_off_and_on_tells_its_changes_again() {
     let mut table = dgt(person());
     table.plays("e2e4 e7e5", true, tidily);

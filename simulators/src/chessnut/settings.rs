@@ -77,6 +77,8 @@ pub struct Settings {
     pub pieces: pieces::Settings,
     /// The end of a position frame.
     pub tail: Tail,
+    /// Whether it sends a position only when it has changed, and after `21 01 00`: emulators.
+    pub only_changes: bool,
     /// The battery, per cent.
     pub battery: u8,
     /// Whether it is being charged.
@@ -113,6 +115,7 @@ impl Default for Settings {
             speed: 1.0,
             pieces: pieces::Settings::default(),
             tail: Tail::default(),
+            only_changes: false,
             battery: 88,
             charging: false,
             charging_bit: false,

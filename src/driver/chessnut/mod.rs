@@ -47,6 +47,9 @@ const GAP: Duration = Duration::from_millis(150);
 const GAP_ON_USB: Duration = Duration::from_millis(250);
 /// A board that has shown no pieces for this long is asked again to. It shows them ten times a second.
 const WATCH: Duration = Duration::from_secs(5);
+/// One that was asked again and still shows none after this long is silent (chosen: it shows them within 0.1 s of the question, which may
+/// wait for others).
+const REPLIES: Duration = Duration::from_secs(2);
 /// Pieces that are shown sooner after those before have waited on their way, and come together: the board leaves 100 ms between two.
 const WAITED: Duration = Duration::from_millis(10);
 /// A link without any pieces for this long is opened again: a link left behind by another process never shows any.
@@ -118,6 +121,8 @@ pub struct Chessnut {
     lit: Bitboard,
     /// When to ask again for the pieces.
     look_at: Option<Instant>,
+    /// It was asked again, and is silent from then on unless it shows its pieces.
+    quiet_at: Option<Instant>,
     /// When the link is given up.
     silent_at: Option<Instant>,
     /// When to ask for the charge.
@@ -149,6 +154,7 @@ impl Chessnut {
             looks: None,
             lit: Bitboard::EMPTY,
             look_at: None,
+            quiet_at: None,
             silent_at: None,
             charge_at: None,
             hang_up: None,
@@ -215,6 +221,7 @@ impl Chessnut {
     /// The board is there.
     fn heard(&mut self, now: Instant) {
         self.look_at = Some(now + WATCH);
+        self.quiet_at = None;
         self.silent_at = Some(now + SILENCE);
     }
 
@@ -247,9 +254,13 @@ impl Chessnut {
     fn message(&mut self, now: Instant, message: Message) {
         match message {
             Message::Position(board) => {
+                let was_quiet = self.quiet_at.is_some();
                 self.heard(now);
                 if !std::mem::replace(&mut self.shows, true) {
                     self.answers();
+                } else if was_quiet && self.lit.any() {
+                    // It may have slept, and its lamps are dark then.
+                    self.light(now, self.lit);
                 }
                 let before = self.shown_at.replace(now);
                 let drive = self.drive.as_mut();
@@ -373,10 +384,11 @@ impl Wire for Chessnut {
                 self.kind_tries = KIND_TRIES;
             }
             self.ask_kind(now);
-            // It may have slept: its lamps are dark then, and it answers anew.
-            if std::mem::take(&mut self.shows) {
-                self.said.push_back(Said::Event(DriverEvent::Silent));
-            }
+            self.quiet_at = self.shows.then_some(now + REPLIES);
+        }
+        // Once it shows its pieces it answers anew.
+        if self.quiet_at.take_if(|at| *at <= now).is_some() && std::mem::take(&mut self.shows) {
+            self.said.push_back(Said::Event(DriverEvent::Silent));
         }
         if self.kind_at.is_some_and(|at| at <= now) {
             self.ask_kind(now);
@@ -398,6 +410,7 @@ impl Wire for Chessnut {
     fn deadline(&self) -> Option<Instant> {
         let waits = [
             self.look_at,
+            self.quiet_at,
             self.silent_at,
             self.charge_at,
             self.kind_at,
