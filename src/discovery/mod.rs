@@ -10,5 +10,5 @@ mod sighting;
 
 pub use self::{
     serial_ports::{Port, serial_ports},
-    sighting::{OnUsb, Sighting, Way, at_cables, in_the_air, make_on_air, on_usb, own_make},
+    sighting::{OnUsb, Sighting, Way, at_cables, in_the_air, makes_on_air, on_usb, own_make},
 };

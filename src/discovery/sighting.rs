@@ -5,6 +5,8 @@ use std::{
     path::PathBuf,
 };
 
+use uuid::Uuid;
+
 use super::{Port, serial_ports};
 use crate::{
     driver::{
@@ -92,8 +94,8 @@ pub fn own_make(usb: &UsbDevice) -> Option<&'static Identity> {
     MAKES.iter().find(own).copied()
 }
 
-/// A board's make from its name in the air, or from a service that other things have, too: then it is not sure.
-pub fn make_on_air(name: &str, device: &Seen) -> Option<(&'static Identity, bool)> {
+/// What a device in the air may be: the make whose name it has, which is sure, or every make with a service that it offers.
+pub fn makes_on_air(name: &str, services: &[Uuid]) -> (Vec<&'static Identity>, bool) {
     // A Chessnut Go writes its name in capitals.
     let begins = |start: &&&str| {
         let beginning = name.get(..start.len());
@@ -101,12 +103,14 @@ pub fn make_on_air(name: &str, device: &Seen) -> Option<(&'static Identity, bool
     };
     let starts = |make: &&Identity| make.radio_names.iter().any(|start| begins(&start));
     let has = |make: &&Identity| {
-        make.service
-            .is_some_and(|service| device.services.contains(&service))
+        let service = make.service;
+        service.is_some_and(|service| services.contains(&service))
     };
-    let mut makes = MAKES.iter().copied();
-    let named = makes.clone().find(starts).map(|make| (make, true));
-    named.or_else(|| makes.find(has).map(|make| (make, false)))
+    let makes = MAKES.iter().copied();
+    match makes.clone().find(starts) {
+        Some(make) => (vec![make], true),
+        None => (makes.filter(has).collect(), false),
+    }
 }
 
 /// The boards at cables: those that are known by what they are on USB, and any adapter that may have one behind it. A port of
@@ -189,7 +193,8 @@ pub fn in_the_air(seen: &[Seen]) -> Vec<Sighting> {
     let board = |device: &Seen| {
         // A Chessnut Air ends its name with a line feed.
         let name = device.name.as_deref()?.trim();
-        let (make, is_sure) = make_on_air(name, device)?;
+        let (makes, is_sure) = makes_on_air(name, &device.services);
+        let make = makes.first()?;
         let address = device.address.clone();
         let way = if make.media.contains(&Medium::Ble) {
             Way::Ble(address)
@@ -199,11 +204,31 @@ pub fn in_the_air(seen: &[Seen]) -> Vec<Sighting> {
         Some(Sighting {
             place: device.address.clone(),
             way,
-            makes: vec![make],
+            makes,
             is_sure,
             name: name.to_owned(),
             device: None,
         })
     };
     seen.iter().filter_map(board).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::swpp::NORDIC_UART;
+
+    #[test]
+    fn a_board_that_was_renamed_may_be_any_that_has_its_service() {
+        let kinds = |name: &str, services: &[Uuid]| {
+            let (makes, is_sure) = makes_on_air(name, services);
+            let kinds: Vec<&str> = makes.iter().map(|make| make.kind.as_str()).collect();
+            (kinds, is_sure)
+        };
+        let uart = &NORDIC_UART[..1];
+        assert_eq!(kinds("DGT_PEGASUS_1", uart), (vec!["dgt-pegasus"], true));
+        let either = vec!["swpp", "dgt-pegasus"];
+        assert_eq!(kinds("Grandma's board", uart), (either, false));
+        assert_eq!(kinds("Grandma's board", &[]), (vec![], false));
+    }
 }

@@ -11,6 +11,8 @@ use std::{
     process::{Command, Output},
 };
 
+use boardbridge::driver::{identity::Medium, registry::MAKES, usb::UsbSign};
+
 /// What the commands of a system do; each also notes that it was run.
 const PLAYED: [(&str, &str); 7] = [
     ("dpkg", "echo amd64"),
@@ -192,4 +194,57 @@ fn every_link_of_an_installed_page_leads_to_an_installed_file() {
         assert_eq!(readme.contains(text), text != "[a driver](", "{text}");
     }
     assert!(readme.contains("needs a driver."), "the text stays");
+}
+
+/// The values that a line of udev rules matches this key with.
+fn matches<'a>(line: &'a str, key: &str) -> Option<Vec<&'a str>> {
+    let mut parts = line.split(", ");
+    let values = parts.find_map(|part| part.strip_prefix(key)?.strip_prefix("==\""))?;
+    Some(values.strip_suffix('"')?.split('|').collect())
+}
+
+/// What `ModemManager` writes to a port that it does not know ends in a board.
+#[test]
+fn whatever_a_board_is_known_by_on_usb_has_its_udev_rule() {
+    let rules = Path::new(env!("CARGO_MANIFEST_DIR")).join("packaging/deb/60-boardbridge.rules");
+    let rules = fs::read_to_string(rules).unwrap();
+    let numbered = |wanted: &str, vendor: u16, product: u16| {
+        let (vendor, product) = (format!("{vendor:04x}"), format!("{product:04x}"));
+        rules.lines().any(|line| {
+            let has = |key, value: &str| matches(line, key).map(|all| all.contains(&value));
+            line.contains(wanted)
+                && has("ATTRS{idVendor}", &vendor) == Some(true)
+                && has("ATTRS{idProduct}", &product).unwrap_or(!line.contains("manufacturer"))
+        })
+    };
+    let ignored = "ENV{ID_MM_DEVICE_IGNORE}=\"1\"";
+    let mut signs = 0;
+    for make in MAKES {
+        let wanted = if make.media.contains(&Medium::Hid) {
+            "TAG+=\"uaccess\""
+        } else {
+            ignored
+        };
+        for sign in make.usb.iter().copied().flatten() {
+            signs += 1;
+            match sign {
+                UsbSign::Own(vendor, products) | UsbSign::Adapter(vendor, products) => {
+                    for product in [products.start(), products.end()] {
+                        let has = numbered(wanted, *vendor, *product);
+                        assert!(has, "{sign:x?} of {}", make.kind);
+                    }
+                }
+                UsbSign::Named(name) => {
+                    let pattern = format!("*{name}*");
+                    let mut ignoring = rules.lines().filter(|line| line.contains(ignored));
+                    assert!(
+                        ignoring.any(|line| matches(line, "ATTRS{product}")
+                            .is_some_and(|names| names.contains(&pattern.as_str()))),
+                        "{name}"
+                    );
+                }
+            }
+        }
+    }
+    assert!(signs > 10, "{signs}");
 }

@@ -3,7 +3,8 @@
 use std::time::Instant;
 
 use boardbridge::{
-    board::settings::BoardConfig, config::Config, front_end::whitepawn::rfcomm::SERIAL_PORT,
+    board::settings::BoardConfig, cli::call, config::Config,
+    front_end::whitepawn::rfcomm::SERIAL_PORT,
 };
 use simulators::{
     HandAction,
@@ -20,6 +21,7 @@ use crate::support::{
 
 const NAME: &str = "DGT_BT_21344";
 const BOARD: Address = Address([0x00, 0x06, 0x66, 0x0A, 0x0B, 0x0C]);
+const SECOND: Address = Address([0x00, 0x06, 0x66, 0x0A, 0x0B, 0x0D]);
 const PHONE: Address = Address([0xB0, 0xA2, 0xD0, 0, 0, 1]);
 const MTU: u16 = 517;
 /// How many times faster than real the board and the person are.
@@ -237,8 +239,8 @@ async fn a_chessnut_move_is_listed_by_a_scan_and_drives_the_programs_move() {
     scan.arg("scan");
     let scanned = soon("the scan", scan.output()).await.unwrap();
     let said = String::from_utf8(scanned.stdout).unwrap();
-    let lines = "kind = \"chessnut\"\nble = { name = \"Chessnut Move\" }\n";
-    assert!(said.contains(lines), "{said}");
+    let lines = format!("kind = \"chessnut\"\nble = {{ address = \"{BOARD}\" }}\n");
+    assert!(said.contains(&lines), "{said}");
     let mut process = Process::start(&bluez, &format!("[boards.robot]\n{lines}"));
     process.logs("Chessnut Move").await;
     let mut gui = process.gui().await;
@@ -250,4 +252,76 @@ async fn a_chessnut_move_is_listed_by_a_scan_and_drives_the_programs_move() {
     gui.asks("e2e4 e7e5").await;
     process.logs("e7e5 executed").await;
     assert_eq!(board.with(|board| board.game().len()), 2);
+}
+
+fn air() -> Chessnut {
+    Chessnut::new(chessnut::Settings {
+        speed: SPEED,
+        ..chessnut::Settings::default()
+    })
+}
+
+#[tokio::test]
+async fn two_boards_that_look_for_one_name_have_a_device_each() {
+    let bluez = Bluez::start().unwrap();
+    let _first = bluez.host(ADAPTER, BOARD, air()).unwrap();
+    let _second = bluez.host(ADAPTER, SECOND, air()).unwrap();
+    let boards = ["Chessnut Air", "Chessnut"].map(|name| {
+        format!(
+            "[boards.{}]\nkind = \"chessnut\"\nble = {{ name = \"{name}\" }}\n",
+            name.len()
+        )
+    });
+    let mut process = Process::start(&bluez, &boards.concat());
+    let mut lines = [
+        process.logs("found name=").await,
+        process.logs("found name=").await,
+    ];
+    lines.sort_by_key(|line| line.contains(&SECOND.to_string()));
+    for (line, address) in lines.iter().zip([BOARD, SECOND]) {
+        assert!(line.contains(&address.to_string()), "{lines:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_second_board_of_a_name_that_another_has_is_offered() {
+    let bluez = Bluez::start().unwrap();
+    let _first = bluez.host(ADAPTER, BOARD, air()).unwrap();
+    let lines = "[boards.one]\nkind = \"chessnut\"\nble = { name = \"chessnut air\" }\n";
+    let mut process = Process::keeping(&bluez, lines);
+    let web = process.address("web").await.to_string();
+    process.logs("found name=").await;
+    let _second = bluez.host(ADAPTER, SECOND, air()).unwrap();
+    let found = async {
+        loop {
+            // Each question makes the daemon listen.
+            if let [found] = &call::found(&web).await.unwrap()[..] {
+                return found.clone();
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    let found = soon("the second board", found).await;
+    let why = found["why"].as_str().unwrap();
+    assert!(why.contains(&SECOND.to_string()), "{found}");
+}
+
+#[tokio::test]
+async fn a_scan_tells_boards_of_one_model_apart() {
+    let bluez = Bluez::start().unwrap();
+    let _first = bluez.host(ADAPTER, BOARD, air()).unwrap();
+    let _second = bluez.host(ADAPTER, SECOND, air()).unwrap();
+    let mut scan = tokio::process::Command::from(boardbridge(&bluez));
+    let scanned = soon("the scan", scan.arg("scan").output()).await.unwrap();
+    let said = String::from_utf8(scanned.stdout).unwrap();
+    let from = said.find("[boards.").unwrap();
+    let config = Config::from_text(&said[from..], "the scan").unwrap();
+    let ways = config.boards.values().filter_map(|board| board.ble.clone());
+    let mut addresses: Vec<_> = ways.filter_map(|ble| ble.address).collect();
+    addresses.sort();
+    assert_eq!(
+        addresses,
+        [BOARD, SECOND].map(|address| address.to_string()),
+        "{said}"
+    );
 }

@@ -503,7 +503,12 @@ fn a_line_that_loses_and_doubles_bytes_costs_no_move() {
 
 #[test]
 fn an_old_board_on_a_poor_radio_costs_no_move() {
-    for tail in [chessnut::Tail::None, chessnut::Tail::Short] {
+    let tails = [
+        chessnut::Tail::None,
+        chessnut::Tail::Short,
+        chessnut::Tail::Untold,
+    ];
+    for tail in tails {
         let settings = chessnut::Settings {
             pieces: person(),
             tail,
@@ -520,6 +525,22 @@ fn an_old_board_on_a_poor_radio_costs_no_move() {
         table.plays_through(moves, false, tidily);
         assert_eq!(table.snapshot().battery, Some(88));
     }
+}
+
+#[test]
+fn a_board_that_shows_its_pieces_only_when_they_change_is_not_silent() {
+    let settings = chessnut::Settings {
+        pieces: person(),
+        only_changes: true,
+        ..chessnut::Settings::default()
+    };
+    let mut table = Table::new(chessnut::Chessnut::new(settings), "");
+    table.plays("e2e4 e7e5", true, tidily);
+    for _ in 0..60 {
+        table.waits(Duration::from_secs(1));
+        assert!(table.snapshot().link.is_open());
+    }
+    table.plays_through("g1f3 b8c6", true, tidily);
 }
 
 #[test]

@@ -69,6 +69,8 @@ pub struct Chessnut {
     left: Option<Instant>,
     last_write: Option<Instant>,
     tick: Option<Instant>,
+    /// The squares that it sent last, since it was told to send them.
+    sent: Option<[u8; nibbles::BYTES]>,
     lamps: Vec<Square>,
     lamp_writes: usize,
     replies: VecDeque<(Instant, Vec<u8>)>,
@@ -104,6 +106,7 @@ impl Chessnut {
             left: None,
             last_write: None,
             tick: None,
+            sent: None,
             lamps: Vec::new(),
             lamp_writes: 0,
             replies: VecDeque::new(),
@@ -269,9 +272,14 @@ impl Chessnut {
         let tail = match self.settings.tail {
             Tail::Seconds => seconds.to_le_bytes().to_vec(),
             Tail::Short => vec![first, second],
+            Tail::Untold => vec![0, 0],
             Tail::None => Vec::new(),
         };
-        let length = u8::try_from(squares.len() + tail.len()).unwrap_or(u8::MAX);
+        let counted = match self.settings.tail {
+            Tail::Untold => size_of::<u32>(),
+            _ => tail.len(),
+        };
+        let length = u8::try_from(squares.len() + counted).unwrap_or(u8::MAX);
         let mut frame = vec![0x01, length];
         frame.extend(squares);
         frame.extend(tail);
@@ -330,7 +338,10 @@ impl Chessnut {
             Due::Tick => {
                 self.tick = Some(at + self.scaled(PERIOD));
                 let sends = self.real_time && !self.stale && self.drive.is_none();
+                let is_new = self.sent != Some(self.position());
+                let sends = sends && (is_new || !self.settings.only_changes);
                 if sends && !self.chance(self.settings.lost) {
+                    self.sent = Some(self.position());
                     let frame = self.frame(at);
                     self.notify(POSITIONS, &frame);
                 }

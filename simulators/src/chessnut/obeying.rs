@@ -45,6 +45,7 @@ impl Chessnut {
         match command {
             Command::RealTime(on) => {
                 self.real_time = on;
+                self.sent = None;
                 let first = now + self.scaled(PERIOD);
                 self.tick = on.then(|| self.tick.unwrap_or(first));
                 self.reply(now, ACK.to_vec());

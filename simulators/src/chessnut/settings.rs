@@ -46,6 +46,8 @@ pub enum Tail {
     Seconds,
     /// Two bytes: older boards.
     Short,
+    /// Two zeros, where the length counts four bytes: an early emulator.
+    Untold,
     /// Nothing: emulators.
     None,
 }
@@ -75,6 +77,8 @@ pub struct Settings {
     pub pieces: pieces::Settings,
     /// The end of a position frame.
     pub tail: Tail,
+    /// Whether it sends a position only when it has changed, and after `21 01 00`: emulators.
+    pub only_changes: bool,
     /// The battery, per cent.
     pub battery: u8,
     /// Whether it is being charged.
@@ -111,6 +115,7 @@ impl Default for Settings {
             speed: 1.0,
             pieces: pieces::Settings::default(),
             tail: Tail::default(),
+            only_changes: false,
             battery: 88,
             charging: false,
             charging_bit: false,

@@ -160,8 +160,26 @@ fn ten_positions_a_second_come_changed_or_not() {
 }
 
 #[test]
+fn one_that_sends_only_changes_also_sends_when_it_is_told_to() {
+    let mut rig = Rig::new(Settings {
+        only_changes: true,
+        ..Settings::default()
+    });
+    assert_eq!(rig.frames(10_000).len(), 1);
+    rig.board
+        .hand(rig.now, Order::Touch(Touch::Lift(Square::E2)));
+    assert_eq!(rig.frames(10_000).len(), 1);
+    rig.write("210100");
+    assert_eq!(rig.frames(10_000).len(), 1);
+}
+
+#[test]
 fn the_older_forms_of_a_frame_are_shorter() {
-    for (tail, head, length) in [(Tail::Short, "0122", 36), (Tail::None, "0120", 34)] {
+    for (tail, head, length) in [
+        (Tail::Short, "0122", 36),
+        (Tail::Untold, "0124", 36),
+        (Tail::None, "0120", 34),
+    ] {
         let mut rig = Rig::new(Settings {
             tail,
             ..Settings::default()

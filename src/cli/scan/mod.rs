@@ -15,7 +15,7 @@ pub use self::usb::usb;
 use crate::{
     cli::call,
     discovery::{
-        Port, make_on_air, own_make,
+        Port, makes_on_air, own_make,
         probe::{self, Finding},
         serial_ports,
     },
@@ -27,7 +27,7 @@ use crate::{
     system::usb::UsbDevice,
     text::escape::{escaped, escaped_json},
     transport::{
-        ble::{BleError, Radio, Seen},
+        ble::{BleError, Radio, Seen, Wanted},
         serial::SerialPort,
     },
 };
@@ -154,11 +154,16 @@ fn bluetooth(
         let Some(name) = device.name.as_deref().map(str::trim) else {
             continue;
         };
-        let Some((make, sure)) = make_on_air(name, device) else {
+        let (makes, sure) = makes_on_air(name, &device.services);
+        let Some(make) = makes.first() else {
             others.push(format!("\"{}\" ({})", escaped(name), device.address));
             continue;
         };
-        let table = names.take(make.example);
+        let (table, kind) = match makes[..] {
+            [make] => (make.example, format!("kind = \"{}\"", make.kind)),
+            _ => ("board", unknown_kind(&makes)),
+        };
+        let table = names.take(table);
         found = true;
         let signal = device
             .rssi
@@ -166,18 +171,19 @@ fn bluetooth(
         let perhaps = if sure {
             ""
         } else {
-            ": has a serial service, as home-made boards do; other things do, too"
+            ": has a serial service, as home-made boards and a DGT Pegasus do; other things do, too"
         };
         let shown = escaped(name);
         writeln!(output, "# {shown} at {}{signal}{perhaps}", device.address)?;
-        writeln!(output, "[boards.{table}]")?;
-        writeln!(output, "kind = \"{}\"", make.kind)?;
-        if make.media.contains(&Medium::Ble) {
+        writeln!(output, "[boards.{table}]\n{kind}")?;
+        let address = &device.address;
+        if make.media.contains(&Medium::Ble) && is_own(name, seen) {
             // A JSON string is a valid TOML string.
             let name = escaped_json(&Value::from(name).to_string());
             writeln!(output, "ble = {{ name = {name}{by} }}\n")?;
+        } else if make.media.contains(&Medium::Ble) {
+            writeln!(output, "ble = {{ address = \"{address}\"{by} }}\n")?;
         } else {
-            let address = &device.address;
             writeln!(
                 output,
                 "rfcomm = {{ address = \"{address}\"{by} }}     # pair it once: docs/boards/{}.md says how\n",
@@ -200,6 +206,14 @@ fn bluetooth(
         writeln!(output, "# Other devices: {}", others.join(", "))?;
     }
     Ok(())
+}
+
+/// Whether a name tells a board from others of its model: it has a number, and no other device has it.
+fn is_own(name: &str, seen: &[Seen]) -> bool {
+    let wanted = Wanted::Name(name.to_owned());
+    let fits = |other: &&Seen| wanted.fits(other.name.as_deref(), &other.address);
+    let is_numbered = name.bytes().any(|byte| byte.is_ascii_digit());
+    is_numbered && seen.iter().filter(fits).count() == 1
 }
 
 /// Looks for serial ports, asks what is connected if that is wanted, and writes what was found.
@@ -318,6 +332,13 @@ async fn probed(output: &mut impl Write, ports: &[Port]) -> io::Result<Vec<Findi
     Ok(findings)
 }
 
+/// The line for a board that may be any of several kinds.
+fn unknown_kind(makes: &[&Identity]) -> String {
+    let kinds: Vec<&str> = makes.iter().map(|make| make.kind.as_str()).collect();
+    let (last, first) = kinds.split_last().unwrap_or((&"", &[]));
+    format!("kind = \"?\"      # {} or {last}", first.join(", "))
+}
+
 /// What is plugged in, in words.
 fn plugged(usb: &UsbDevice) -> String {
     let UsbDevice {
@@ -370,12 +391,8 @@ fn table(
             let kinds = MAKES
                 .iter()
                 .filter(|make| make.media.contains(&Medium::Serial));
-            let kinds: Vec<&str> = kinds.map(|make| make.kind.as_str()).collect();
-            let (last, first) = kinds.split_last().unwrap_or((&"", &[]));
-            (
-                "board",
-                format!("kind = \"?\"      # {} or {last}", first.join(", ")),
-            )
+            let kinds: Vec<&Identity> = kinds.copied().collect();
+            ("board", unknown_kind(&kinds))
         }
     };
     let what = match finding {

@@ -7,7 +7,7 @@ use tracing::info;
 
 use crate::{
     discovery::{Sighting, in_the_air},
-    transport::ble::{BleError, Radio, Seen},
+    transport::ble::{BleError, Radio, Seen, Wanted},
 };
 
 /// How long is listened at once. Boards advertise once or more a second.
@@ -36,6 +36,17 @@ impl Air {
             at: None,
             deaf: false,
         }
+    }
+
+    /// Whether a board has the device at this address.
+    pub fn has(&self, address: &str) -> bool {
+        self.radio.has(address)
+    }
+
+    /// Whether a board that looks for this name has no device yet, and may take one of that name, at that address.
+    pub fn may_have(&self, looked_for: &str, name: &str, address: &str) -> bool {
+        let wanted = Wanted::Name(looked_for.to_owned());
+        wanted.fits(Some(name), address) && !self.radio.has_found(&wanted)
     }
 
     /// What was heard lately. Whoever asks makes it listen: the next answer has more.

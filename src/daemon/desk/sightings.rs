@@ -65,14 +65,17 @@ impl Desk {
                     })
                 })
             }
-            Way::Ble(address) => boards().any(|board| {
-                board.ble.as_ref().is_some_and(|ble| {
-                    let by_address = ble.address.as_ref();
-                    let by_name = ble.name.as_ref();
-                    by_address.is_some_and(|other| other.eq_ignore_ascii_case(address))
-                        || by_name.is_some_and(|name| sighting.name.starts_with(name.trim()))
-                })
-            }),
+            Way::Ble(address) => {
+                self.air.has(address)
+                    || boards().filter_map(|board| board.ble.as_ref()).any(|ble| {
+                        let by_address = ble.address.as_ref();
+                        let by_name = ble.name.as_ref();
+                        by_address.is_some_and(|other| other.eq_ignore_ascii_case(address))
+                            || by_name.is_some_and(|name| {
+                                self.air.may_have(name, &sighting.name, address)
+                            })
+                    })
+            }
             Way::Rfcomm(address) => boards().any(|board| {
                 let other = board.rfcomm.as_ref();
                 other.is_some_and(|other| other.address.eq_ignore_ascii_case(address))
@@ -173,9 +176,9 @@ pub(super) fn found(sighting: &Sighting) -> Found {
     let at = escaped(&at);
     let why = match (&sighting.makes[..], sighting.is_sure) {
         ([make], true) => format!("a {}, by its name ({at})", make.title),
-        ([_], false) => {
-            format!("has a service that home-made boards have; other things have it, too ({at})")
-        }
+        (_, false) if matches!(sighting.way, Way::Ble(_)) => format!(
+            "has a service that home-made boards and a DGT Pegasus have; other things have it, too ({at})"
+        ),
         _ => format!(
             "a general adapter: a board, or another device. Adding it asks what it is, which may upset a printer ({at})"
         ),

@@ -20,11 +20,12 @@ pub const COMMANDS: Uuid = characteristic(0x8272);
 /// Notifies answers, and the key.
 pub const ANSWERS: Uuid = characteristic(0x8273);
 
-/// The boards on USB. The high byte of the product number is the model: Air, Pro, Air+, Go. The Evo (0x83) speaks otherwise.
+/// The boards on USB. The high byte of the product number is the model: Air, Pro, Air+, and among others Go (0x85). The Evo (0x83) speaks
+/// otherwise.
 pub const HID: HidBoards = HidBoards {
     title: "Chessnut Air, Air+, Pro or Go",
     vendor: 0x2d80,
-    families: &[0x80, 0x81, 0x82, 0x85],
+    families: &[0x80, 0x81, 0x82, 0x84, 0x85, 0x86],
     usage_page: 0xff00,
 };
 
@@ -139,12 +140,12 @@ fn square(index: u32) -> Square {
 }
 
 /// Whether a value begins a position: its type, and a length that one has.
-pub fn begins_position(value: &[u8]) -> bool {
+fn begins_position(value: &[u8]) -> bool {
     matches!(value, [0x01, 0x20..=0x28, ..])
 }
 
 /// Whether a value begins an answer.
-pub fn begins_answer(value: &[u8]) -> bool {
+fn begins_answer(value: &[u8]) -> bool {
     matches!(
         value,
         [0x0f | 0x23 | 0x28 | 0x2a | 0x32, 1..=64, ..] | [0x41, 1..=RECORDS, ..]
@@ -155,14 +156,26 @@ pub fn begins_answer(value: &[u8]) -> bool {
 #[derive(Debug)]
 pub struct Joined {
     begins: fn(&[u8]) -> bool,
+    /// What is behind so many bytes is not needed.
+    enough: usize,
     begun: Vec<u8>,
 }
 
 impl Joined {
-    /// Nothing has begun; `begins` knows what does.
-    pub fn new(begins: fn(&[u8]) -> bool) -> Self {
+    /// For the positions. Some boards count four bytes behind the squares and send two, or none.
+    pub fn positions() -> Self {
+        Self::new(begins_position, HEADER + PLACEMENT)
+    }
+
+    /// For the answers.
+    pub fn answers() -> Self {
+        Self::new(begins_answer, usize::MAX)
+    }
+
+    fn new(begins: fn(&[u8]) -> bool, enough: usize) -> Self {
         Self {
             begins,
+            enough,
             begun: Vec::new(),
         }
     }
@@ -179,7 +192,7 @@ impl Joined {
             }
         }
         self.begun.extend_from_slice(value);
-        let whole = whole(&self.begun)?;
+        let whole = whole(&self.begun)?.min(self.enough);
         (self.begun.len() >= whole).then(|| std::mem::take(&mut self.begun))
     }
 }
@@ -365,10 +378,15 @@ mod tests {
 
     #[test]
     fn boards_are_known_by_their_models() {
-        for product in [0x8001, 0x8002, 0x8100, 0x8200, 0x85ff] {
+        for product in [0x8001, 0x8002, 0x8100, 0x8200, 0x8400, 0x85ff, 0x8600] {
             assert!(HID.has(0x2d80, product), "{product:x}");
         }
-        for (vendor, product) in [(0x2d80, 0x8300), (0x2d80, 0x0080), (0x2d81, 0x8000)] {
+        for (vendor, product) in [
+            (0x2d80, 0x8300),
+            (0x2d80, 0x8700),
+            (0x2d80, 0x0080),
+            (0x2d81, 0x8000),
+        ] {
             assert!(!HID.has(vendor, product), "{vendor:x}:{product:x}");
         }
     }
@@ -398,7 +416,7 @@ mod tests {
         let records = format!("41890b{}", "0101FF64".repeat(34));
         assert_eq!(read(&bytes(&records)), Some(Message::Records));
         // In parts, as Bluetooth cuts it.
-        let mut joined = Joined::new(begins_answer);
+        let mut joined = Joined::answers();
         let parts = bytes(&records);
         let whole = parts.chunks(20).filter_map(|part| joined.push(part));
         assert_eq!(whole.collect::<Vec<_>>().concat(), parts);
@@ -407,7 +425,7 @@ mod tests {
     #[test]
     fn a_message_that_was_cut_is_joined_and_one_that_lost_a_part_is_dropped() {
         let whole: Vec<u8> = [1, 0x24].into_iter().chain(2..38).collect();
-        let mut joined = Joined::new(begins_position);
+        let mut joined = Joined::positions();
         assert_eq!(joined.push(&whole[..20]), None);
         assert_eq!(joined.push(&whole[20..]), Some(whole.clone()));
         // Its second half was lost, and the next message comes.
@@ -420,5 +438,19 @@ mod tests {
         }
         assert_eq!(joined.push(&whole[..20]), None);
         assert_eq!(joined.push(&whole[20..]), Some(whole));
+    }
+
+    /// chessnutech/Chessnut_eBoards, `README.md`: 36 bytes in all; an early emulator counts 38 of them.
+    #[test]
+    fn a_position_that_is_shorter_than_it_counts_is_read_at_once() {
+        let whole: Vec<u8> = [1, 0x24].into_iter().chain(2..36).collect();
+        for size in [36, 20] {
+            let mut joined = Joined::positions();
+            for _ in 0..3 {
+                let mut parts = whole.chunks(size);
+                let read = parts.find_map(|part| joined.push(part));
+                assert_eq!(read.as_ref(), Some(&whole), "{size}");
+            }
+        }
     }
 }

@@ -6,10 +6,10 @@ use crate::driver::{
     usb::UsbSign,
 };
 
-/// As HID. The high byte of the product is the family: Air, Pro, Air+; Go.
+/// As HID. The high byte of the product is the family: Air, Pro, Air+; Go is 85, and the maker's SDK opens 84 and 86 too.
 const SIGNS: &[UsbSign] = &[
     UsbSign::Own(0x2d80, 0x8000..=0x82ff),
-    UsbSign::Own(0x2d80, 0x8500..=0x85ff),
+    UsbSign::Own(0x2d80, 0x8400..=0x86ff),
 ];
 
 /// What the rest of the program knows about this make.

@@ -47,6 +47,9 @@ const GAP: Duration = Duration::from_millis(150);
 const GAP_ON_USB: Duration = Duration::from_millis(250);
 /// A board that has shown no pieces for this long is asked again to. It shows them ten times a second.
 const WATCH: Duration = Duration::from_secs(5);
+/// One that was asked again and still shows none after this long is silent (chosen: it shows them within 0.1 s of the question, which may
+/// wait for others).
+const REPLIES: Duration = Duration::from_secs(2);
 /// Pieces that are shown sooner after those before have waited on their way, and come together: the board leaves 100 ms between two.
 const WAITED: Duration = Duration::from_millis(10);
 /// A link without any pieces for this long is opened again: a link left behind by another process never shows any.
@@ -81,6 +84,8 @@ enum Purpose {
     Stop,
     /// What it is: one such request may wait.
     Kind,
+    /// Its charge: one such request may wait.
+    Charge,
     /// Where the pieces are: one such request may wait.
     Poll,
 }
@@ -93,6 +98,8 @@ pub struct Chessnut {
     motor: bool,
     /// It has said that it is a Move.
     is_move: bool,
+    /// Whether it is asked for its pieces with a response the next time.
+    confirms: bool,
     /// How often it may still be asked what it is.
     kind_tries: u8,
     /// When to ask it again.
@@ -114,6 +121,8 @@ pub struct Chessnut {
     lit: Bitboard,
     /// When to ask again for the pieces.
     look_at: Option<Instant>,
+    /// It was asked again, and is silent from then on unless it shows its pieces.
+    quiet_at: Option<Instant>,
     /// When the link is given up.
     silent_at: Option<Instant>,
     /// When to ask for the charge.
@@ -131,19 +140,21 @@ impl Chessnut {
             by_usb,
             motor,
             is_move: false,
+            confirms: false,
             kind_tries: 0,
             kind_at: None,
             drive: None,
             drives: 0,
             stops_until: None,
             outbox: Outbox::spaced(if by_usb { GAP_ON_USB } else { GAP }),
-            positions: Joined::new(codec::begins_position),
-            answers: Joined::new(codec::begins_answer),
+            positions: Joined::positions(),
+            answers: Joined::answers(),
             shows: false,
             shown_at: None,
             looks: None,
             lit: Bitboard::EMPTY,
             look_at: None,
+            quiet_at: None,
             silent_at: None,
             charge_at: None,
             hang_up: None,
@@ -165,34 +176,52 @@ impl Chessnut {
         }
     }
 
-    /// Sends what only a Move takes.
+    /// Sends what a Move takes.
     fn send_confirmed(&mut self, command: &[u8], purpose: Purpose) {
         let command = codec::confirmed(self.channel(), command.to_vec());
         self.outbox.push(command, purpose);
+    }
+
+    /// Has the board show its pieces. A Move is asked with a response, as the maker's app does it; others are so only each second time.
+    fn ask_pieces(&mut self, purpose: Purpose) {
+        let confirms = self.confirms;
+        self.confirms = !confirms;
+        if self.is_move || confirms && !self.by_usb {
+            self.send_confirmed(&REAL_TIME, purpose);
+        } else {
+            self.send(&REAL_TIME, purpose);
+        }
     }
 
     /// Asks the board what it is, unless it has said it, or was asked often enough.
     fn ask_kind(&mut self, now: Instant) {
         self.kind_at = None;
         if !self.is_move && self.kind_tries > 0 {
+            while self.outbox.retract(Purpose::Kind) {}
+            // Most boards are no Move, and are written to without a response first.
+            if self.kind_tries == KIND_TRIES {
+                self.send(&ASK_KIND, Purpose::Kind);
+            } else {
+                self.send_confirmed(&ASK_KIND, Purpose::Kind);
+            }
             self.kind_tries -= 1;
             self.kind_at = Some(now + KIND_WAIT);
-            while self.outbox.retract(Purpose::Kind) {}
-            self.send_confirmed(&ASK_KIND, Purpose::Kind);
         }
     }
 
     fn ask_charge(&mut self) {
+        while self.outbox.retract(Purpose::Charge) {}
         if self.is_move {
-            self.send_confirmed(&MOVE_BATTERY, Purpose::Plain);
+            self.send_confirmed(&MOVE_BATTERY, Purpose::Charge);
         } else {
-            self.send(&BATTERY, Purpose::Plain);
+            self.send(&BATTERY, Purpose::Charge);
         }
     }
 
     /// The board is there.
     fn heard(&mut self, now: Instant) {
         self.look_at = Some(now + WATCH);
+        self.quiet_at = None;
         self.silent_at = Some(now + SILENCE);
     }
 
@@ -225,9 +254,13 @@ impl Chessnut {
     fn message(&mut self, now: Instant, message: Message) {
         match message {
             Message::Position(board) => {
+                let was_quiet = self.quiet_at.is_some();
                 self.heard(now);
                 if !std::mem::replace(&mut self.shows, true) {
                     self.answers();
+                } else if was_quiet && self.lit.any() {
+                    // It may have slept, and its lamps are dark then.
+                    self.light(now, self.lit);
                 }
                 let before = self.shown_at.replace(now);
                 let drive = self.drive.as_mut();
@@ -281,11 +314,13 @@ impl Wire for Chessnut {
                 let subscribe = codec::subscribe(notifies);
                 self.outbox.push(subscribe, Purpose::Essential);
             }
+        }
+        self.ask_pieces(Purpose::Essential);
+        if !self.by_usb {
             // By USB no Move is known.
             self.kind_tries = KIND_TRIES;
             self.ask_kind(now);
         }
-        self.send(&REAL_TIME, Purpose::Essential);
         self.heard(now);
         self.charge_at = Some(now + CHARGE);
     }
@@ -343,16 +378,17 @@ impl Wire for Chessnut {
         }
         if self.look_at.is_some_and(|at| at <= now) {
             self.look_at = Some(now + WATCH);
+            self.ask_pieces(Purpose::Plain);
             if self.shows && !self.by_usb {
                 // The answer may have been lost with the pieces.
                 self.kind_tries = KIND_TRIES;
             }
             self.ask_kind(now);
-            self.send(&REAL_TIME, Purpose::Plain);
-            // It may have slept: its lamps are dark then, and it answers anew.
-            if std::mem::take(&mut self.shows) {
-                self.said.push_back(Said::Event(DriverEvent::Silent));
-            }
+            self.quiet_at = self.shows.then_some(now + REPLIES);
+        }
+        // Once it shows its pieces it answers anew.
+        if self.quiet_at.take_if(|at| *at <= now).is_some() && std::mem::take(&mut self.shows) {
+            self.said.push_back(Said::Event(DriverEvent::Silent));
         }
         if self.kind_at.is_some_and(|at| at <= now) {
             self.ask_kind(now);
@@ -374,6 +410,7 @@ impl Wire for Chessnut {
     fn deadline(&self) -> Option<Instant> {
         let waits = [
             self.look_at,
+            self.quiet_at,
             self.silent_at,
             self.charge_at,
             self.kind_at,

@@ -1,7 +1,10 @@
 //! How a Pegasus is identified, found and reached.
 
 use super::{KIND, Settings};
-use crate::driver::identity::{self, Identity, Medium};
+use crate::{
+    driver::identity::{self, Identity, Medium},
+    text::swpp::NORDIC_UART,
+};
 
 /// What the rest of the program knows about this make.
 pub static IDENTITY: Identity = Identity {
@@ -10,10 +13,10 @@ pub static IDENTITY: Identity = Identity {
     room: "pegasus",
     example: "pegasus",
     media: &[Medium::Ble],
-    // It advertises the service of every board with a serial port by radio: only its name tells it from them, unless its owner has
-    // changed that.
+    // It advertises the service of every board with a serial port by radio: only its name tells it from them, and its owner may change
+    // that.
     radio_names: &["DGT_Pegasus", "DGT Pegasus"],
-    service: None,
+    service: Some(NORDIC_UART[0]),
     usb: &[],
     probe: None,
     picture: None,

@@ -101,7 +101,7 @@ pub struct Pegasus {
     refuses_key: bool,
     answers: bool,
     lit: Bitboard,
-    /// The lamps have gone out, and are to be lit again once the squares are known.
+    /// A change was missed: the lamps may have gone out, and are to be lit again once the squares are known.
     dark: bool,
     /// When to ask for the squares; `None` while the board is greeted.
     look_at: Option<Instant>,
@@ -211,8 +211,10 @@ impl Pegasus {
                     squares.set(square, full);
                     self.show(squares);
                 }
-                // Where the hand goes on at once, the lamps would be lit for a move that is made.
-                self.dark |= self.lit.contains(square);
+                // If the move is made by now, other lamps replace these before they are written.
+                if self.lit.contains(square) {
+                    self.write_lights();
+                }
             }
             Message::Locked => self.locked(match self.key.bytes() {
                 None => "the board is locked: set `key` to the developer key that DGT has issued to you".to_owned(),

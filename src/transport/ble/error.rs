@@ -45,6 +45,14 @@ pub enum BleError {
         /// What was seen.
         seen: Vec<String>,
     },
+    /// Another board has the device.
+    #[error(
+        "{address} is already connected as another board: give each board an address of its own"
+    )]
+    Taken {
+        /// The device's.
+        address: String,
+    },
     /// The board was seen, but refuses the connection.
     #[error(
         "{name} cannot be connected ({why}): switch it off and on, and close other apps that use it"

@@ -15,7 +15,7 @@ use tokio::{
 use tracing::{debug, warn};
 use uuid::Uuid;
 
-use super::{BUS_GONE, CALL_WAIT, Hub, Lost, Radio};
+use super::{BUS_GONE, CALL_WAIT, Claim, Hub, Lost};
 use crate::{
     transport::Incoming,
     vocabulary::{Channel, Outgoing, Reply, Request, Secret},
@@ -41,6 +41,7 @@ const NOTIFIED: CharPropFlags = CharPropFlags::NOTIFY.union(CharPropFlags::INDIC
 pub struct GattLink {
     requests: mpsc::Sender<Outgoing>,
     incoming: mpsc::Receiver<Result<Incoming, String>>,
+    _claim: Claim,
 }
 
 type Answer = Pin<Box<dyn Future<Output = (Channel, Result<Option<Vec<u8>>, String>)> + Send>>;
@@ -48,9 +49,9 @@ type Answer = Pin<Box<dyn Future<Output = (Channel, Result<Option<Vec<u8>>, Stri
 impl GattLink {
     /// Takes over a device whose services are known.
     pub(super) async fn begin(
-        radio: &Radio,
         hub: &Arc<Hub>,
         peripheral: Peripheral,
+        claim: Claim,
     ) -> btleplug::Result<Self> {
         // Before anything is subscribed to, so that nothing is missed.
         let mut values = peripheral.notifications().await?;
@@ -59,7 +60,7 @@ impl GattLink {
         let (requests, mut asked) = mpsc::channel::<Outgoing>(MAX_REQUESTS);
         let (sender, incoming) = mpsc::channel(MAX_WAITING);
         let hub = Arc::clone(hub);
-        radio.spawn(async move {
+        claim.radio.spawn(async move {
             let mut answer: Option<Answer> = None;
             let mut check = interval(CHECK);
             let mut dropped = 0_u64;
@@ -138,7 +139,11 @@ impl GattLink {
                 Err(_) => debug!("disconnecting takes too long"),
             }
         });
-        Ok(Self { requests, incoming })
+        Ok(Self {
+            requests,
+            incoming,
+            _claim: claim,
+        })
     }
 
     /// Accepts one request. Drivers make one at a time, so that there is always room.

@@ -6,7 +6,8 @@
 //! # One hub per adapter
 //!
 //! - One scan serves everything that looks, and there is none otherwise. A board is found by its whole name, by the
-//!   beginning of its name, or by its address. After 20 s without it the player is told what was seen instead.
+//!   beginning of its name, or by its address, and no two boards have the same device. After 20 s without it the player
+//!   is told what was seen instead.
 //! - Each hub has a D-Bus connection of its own, whose first match rule is for the whole adapter and is never
 //!   removed: when bluez-async ends the stream of one board, dbus-daemon 1.14 may remove the rule of another.
 //! - One board connects at a time, and the scan rests meanwhile: many adapters fail to connect while they scan.
@@ -23,7 +24,7 @@ use std::{
     collections::HashMap,
     fmt,
     sync::{
-        Arc,
+        Arc, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -74,25 +75,32 @@ pub enum Wanted {
     Address(String),
 }
 
+/// How well a device fits what is wanted, the best first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Fit {
+    /// It has the name, or the address.
+    Wholly,
+    /// Its name only begins like that.
+    Begins,
+}
+
 impl Wanted {
-    /// The matching device: an exact name before one that only begins with it.
-    fn find<'a>(&self, seen: &'a [Seen]) -> Option<&'a Seen> {
-        let name =
-            |seen: &&Seen, fits: &dyn Fn(&str) -> bool| seen.name.as_deref().is_some_and(fits);
+    /// Whether a device of this name at this address may be the board.
+    pub fn fits(&self, name: Option<&str>, address: &str) -> bool {
+        self.fit(name, address).is_some()
+    }
+
+    fn fit(&self, name: Option<&str>, address: &str) -> Option<Fit> {
         match self {
             // Some boards end their name with a line feed, and makers write it in several ways.
             Self::Name(wanted) => {
-                let same = |name: &str| name.trim().eq_ignore_ascii_case(wanted);
-                let begins = |name: &str| {
-                    let beginning = name.get(..wanted.len());
-                    beginning.is_some_and(|beginning| beginning.eq_ignore_ascii_case(wanted))
-                };
-                let whole = seen.iter().find(|seen| name(seen, &same));
-                whole.or_else(|| seen.iter().find(|seen| name(seen, &begins)))
+                let (wanted, name) = (wanted.trim(), name?.trim());
+                let beginning = name.get(..wanted.len())?;
+                let fits = beginning.eq_ignore_ascii_case(wanted);
+                let is_whole = beginning.len() == name.len();
+                fits.then_some(if is_whole { Fit::Wholly } else { Fit::Begins })
             }
-            Self::Address(address) => seen
-                .iter()
-                .find(|seen| seen.address.eq_ignore_ascii_case(address)),
+            Self::Address(wanted) => wanted.eq_ignore_ascii_case(address).then_some(Fit::Wholly),
         }
     }
 }
@@ -132,7 +140,7 @@ impl BleBoard {
 
     async fn open_in(&self, session: &SystemBus) -> Result<GattLink, BleError> {
         let adapter = session.adapter(self.adapter.as_deref()).await?;
-        let seen = self.find(&adapter).await?;
+        let (seen, claim) = self.find(&adapter).await?;
         let name = seen.name.clone().unwrap_or_else(|| seen.address.clone());
         info!(%name, address = %seen.address, "found");
         // Many adapters fail to connect to two devices at once, or while they scan.
@@ -158,7 +166,7 @@ impl BleBoard {
         }
         let discovered = timeout(DISCOVER_WAIT, peripheral.discover_services()).await;
         let failure = match discovered {
-            Ok(Ok(())) => match GattLink::begin(&self.radio, &adapter, peripheral.clone()).await {
+            Ok(Ok(())) => match GattLink::begin(&adapter, peripheral.clone(), claim).await {
                 Ok(link) => return Ok(link),
                 Err(error) => failed(error.to_string()),
             },
@@ -169,15 +177,50 @@ impl BleBoard {
         Err(failure)
     }
 
+    /// Has this device for this board, unless another board has it.
+    fn claim(&self, address: &str) -> Option<Claim> {
+        let mut claims = self.radio.claims();
+        let is_free = !claims
+            .iter()
+            .any(|(other, _)| other.eq_ignore_ascii_case(address));
+        is_free.then(|| {
+            claims.push((address.to_owned(), self.wanted.clone()));
+            Claim {
+                radio: self.radio.clone(),
+                address: address.to_owned(),
+            }
+        })
+    }
+
     /// Waits until the board is seen.
-    async fn find(&self, adapter: &Arc<Hub>) -> Result<Seen, BleError> {
+    async fn find(&self, adapter: &Arc<Hub>) -> Result<(Seen, Claim), BleError> {
+        // Nobody else takes it by its name meanwhile.
+        let mut claim = match &self.wanted {
+            Wanted::Address(address) => {
+                Some(self.claim(address).ok_or_else(|| BleError::Taken {
+                    address: address.clone(),
+                })?)
+            }
+            Wanted::Name(_) => None,
+        };
         let mut view = adapter.watch().await;
         let deadline = Instant::now() + SEEK_WAIT;
         loop {
             {
                 let view = view.borrow_and_update();
-                if let Some(seen) = self.wanted.find(&view.seen) {
-                    return Ok(seen.clone());
+                let fit = |seen: &&Seen| self.wanted.fit(seen.name.as_deref(), &seen.address);
+                let mut fitting: Vec<&Seen> = view
+                    .seen
+                    .iter()
+                    .filter(|seen| fit(seen).is_some())
+                    .collect();
+                fitting.sort_by_key(fit);
+                let found = fitting.into_iter().find_map(|seen| {
+                    let claim = claim.take().or_else(|| self.claim(&seen.address))?;
+                    Some((seen.clone(), claim))
+                });
+                if let Some(found) = found {
+                    return Ok(found);
                 }
                 if let Some(failure) = &view.failure {
                     return Err(failure.clone());
@@ -225,6 +268,21 @@ struct Inner {
     session: Mutex<Option<Arc<SystemBus>>>,
     /// The tasks of open links, each of which closes its link in the end.
     closing: TaskTracker,
+    /// The addresses of devices that boards have, and what those boards want.
+    claims: std::sync::Mutex<Vec<(String, Wanted)>>,
+}
+
+/// A device that a board has: no other board takes it. It is free when this is dropped.
+pub(super) struct Claim {
+    radio: Radio,
+    address: String,
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        let mut claims = self.radio.claims();
+        claims.retain(|(address, _)| *address != self.address);
+    }
 }
 
 impl fmt::Debug for Radio {
@@ -377,6 +435,24 @@ impl Radio {
             Some(failure) if view.seen.is_empty() => Err(failure.clone()),
             _ => Ok(view.seen.clone()),
         }
+    }
+
+    fn claims(&self) -> MutexGuard<'_, Vec<(String, Wanted)>> {
+        let claims = self.0.claims.lock();
+        claims.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a board has the device at this address.
+    pub fn has(&self, address: &str) -> bool {
+        let claims = self.claims();
+        claims
+            .iter()
+            .any(|(other, _)| other.eq_ignore_ascii_case(address))
+    }
+
+    /// Whether a board that is wanted like this has a device.
+    pub fn has_found(&self, wanted: &Wanted) -> bool {
+        self.claims().iter().any(|(_, other)| other == wanted)
     }
 
     /// Waits until every link is closed, when the daemon ends.

@@ -96,7 +96,7 @@ function foundItem(found) {
   item.append(what, nameLabel);
   let kind = null;
   if (found.kinds.length > 1) {
-    const [label, select] = choice(t("its-kind"), [["", t("ask-it")], ...found.kinds.map((one) => [one, kindTitle(one)])]);
+    const [label, select] = choice(t("its-kind"), [["", t(found.transport === "serial" ? "ask-it" : "choose")], ...found.kinds.map((one) => [one, kindTitle(one)])]);
     kind = select;
     item.append(label);
   }

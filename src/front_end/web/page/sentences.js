@@ -114,6 +114,7 @@ const SENTENCES = {
     "this user is not allowed to use Bluetooth: add it to the group bluetooth (`sudo usermod -aG bluetooth USER`) and log in again": "dieser Benutzer darf Bluetooth nicht benutzen: Nehmen Sie ihn in die Gruppe bluetooth auf (`sudo usermod -aG bluetooth BENUTZER`), und melden Sie sich neu an",
     "another program, or another [[whitepawn]], has Bluetooth's serial port already: only one can have it": "ein anderes Programm oder ein anderes [[whitepawn]] hat den seriellen Anschluss von Bluetooth schon: Nur eines kann ihn haben",
     "D-Bus, the system's message bus, has ended": "D-Bus ist beendet",
+    "{address} is already connected as another board: give each board an address of its own": "{address} ist schon als ein anderes Brett verbunden: Geben Sie jedem Brett seine eigene Adresse",
     "{board} was not found: is it switched on, in reach, and not connected to an app? {why}": "{board} wurde nicht gefunden: Ist es eingeschaltet, in der Nähe und mit keiner App verbunden?",
     "{board} cannot be connected ({error}): switch it off and on, and close other apps that use it": "{board} lässt sich nicht verbinden: Schalten Sie es aus und ein, und schließen Sie andere Apps",
     "{board} is connected, but Bluetooth does not tell its services; this is tried again. If it goes on, restart Bluetooth: `sudo systemctl restart bluetooth`": "{board} ist verbunden, aber Bluetooth nennt seine Dienste nicht; es wird wieder versucht. Dauert das, starten Sie Bluetooth neu: `sudo systemctl restart bluetooth`",
@@ -340,7 +341,7 @@ const SENTENCES = {
     "the clock of this computer is before 1970: set it": "die Uhr dieses Rechners geht vor 1970: Stellen Sie sie",
     // Adding boards, and playing at them.
     "a {title}, by its name ({at})": "{title}, nach seinem Namen ({at})",
-    "has a service that home-made boards have; other things have it, too ({at})": "hat einen Dienst, den selbst gebaute Bretter haben; andere Geräte haben ihn auch ({at})",
+    "has a service that home-made boards and a DGT Pegasus have; other things have it, too ({at})": "hat einen Dienst, den selbst gebaute Bretter und ein DGT Pegasus haben; andere Geräte haben ihn auch ({at})",
     "a general adapter: a board, or another device. Adding it asks what it is, which may upset a printer ({at})": "ein allgemeiner Adapter: ein Brett oder ein anderes Gerät. Beim Hinzufügen wird es gefragt, was einen Drucker stören kann ({at})",
     "nothing answered at {port}: is the board switched on? If you know what it is, say its kind": "an {port} antwortet nichts: Ist das Brett eingeschaltet? Wissen Sie, was es ist, wählen Sie seine Art",
     "this board is no longer there, or is used already: look again": "dieses Brett ist nicht mehr da oder wird schon benutzt: Sehen Sie noch einmal nach",
