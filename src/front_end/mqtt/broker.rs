@@ -5,8 +5,8 @@ use std::{future::Future, io, path::PathBuf, time::Duration};
 use bytes::Bytes;
 use rumqttc::{
     AsyncClient, Broker as Host, ConnectReturnCode, ConnectionError, Event, EventLoop, LastWill,
-    MqttOptions, NetworkOptions, Outgoing, Packet, PublishOptions, PublishProperties, QoS,
-    SubscribeFilterInput, SubscribeReasonCode, Transport,
+    MqttOptions, NetworkOptions, Outgoing, Packet, PubAckReason, PublishOptions, PublishProperties,
+    QoS, SubscribeFilterInput, SubscribeReasonCode, Transport,
 };
 use thiserror::Error;
 use tokio::{sync::mpsc, time::sleep};
@@ -50,7 +50,9 @@ pub enum Heard {
     },
     /// The oldest message sent is confirmed.
     Confirmed,
-    /// The broker refuses a subscription or a message, for this reason.
+    /// The broker has the oldest message sent, and does not pass it on, for this reason.
+    NotTaken(String),
+    /// The broker refuses a subscription, for this reason.
     Refused(String),
 }
 
@@ -237,7 +239,10 @@ fn read(packet: Packet) -> Option<Heard> {
                 kept: publish.retain,
             })
         }
-        Packet::PubAck(_) => Some(Heard::Confirmed),
+        Packet::PubAck(ack) => Some(match ack.reason {
+            PubAckReason::Success | PubAckReason::NoMatchingSubscribers => Heard::Confirmed,
+            reason => Heard::NotTaken(format!("{reason:?}")),
+        }),
         Packet::SubAck(ack) => {
             let refused =
                 |code: &&SubscribeReasonCode| !matches!(code, SubscribeReasonCode::Success(_));

@@ -240,7 +240,7 @@ impl<'a> Server<'a> {
             while self.unreached.is_none() && !self.outbox.is_done() {
                 self.flush(broker);
                 match broker.heard().await {
-                    Heard::Confirmed => self.outbox.confirmed(),
+                    Heard::Confirmed | Heard::NotTaken(_) => drop(self.outbox.confirmed()),
                     Heard::Lost(_) => break,
                     _ => {}
                 }
@@ -483,7 +483,16 @@ impl<'a> Server<'a> {
                 debug!(%topic, bytes = %printable(&payload, 256), kept, "<");
                 self.said(&topic, &payload, !kept).await;
             }
-            Heard::Confirmed => self.outbox.confirmed(),
+            Heard::Confirmed => drop(self.outbox.confirmed()),
+            Heard::NotTaken(why) => {
+                if let Some(Message { topic, .. }) = self.outbox.confirmed() {
+                    let words = format!(
+                        "the broker {} does not pass on what is said under {topic} ({why}): has this user the right to write there?",
+                        self.house.config.url
+                    );
+                    self.complaints.complain(&topic, &words);
+                }
+            }
             Heard::Refused(why) => {
                 warn!("the broker {}: {why}", self.house.config.url);
             }
