@@ -112,16 +112,6 @@ impl Turns {
         Some(changed)
     }
 
-    /// Whether this command waits for its turn.
-    pub fn holds(&self, board: &BoardName, envelope: &Envelope) -> bool {
-        envelope.turn.as_ref().is_some_and(|turn| {
-            let speaker = (envelope.from.clone(), board.clone(), turn.of.clone());
-            self.speeches.get(&speaker).is_some_and(|speech| {
-                speech.series == turn.series && speech.early.contains_key(&turn.number)
-            })
-        })
-    }
-
     /// When [`Self::overdue`] has something.
     pub fn deadline(&self) -> Option<Instant> {
         self.waits.first().map(|(at, _)| *at)
@@ -216,7 +206,6 @@ mod tests {
                 [""; 0]
             );
         }
-        assert!(turns.holds(&board, &envelope(5, 4)));
         assert_eq!(turns.deadline(), Some(now + TURN_WAIT));
         assert!(turns.overdue(now).is_empty());
         let overdue = turns.overdue(now + TURN_WAIT).into_iter();
@@ -225,7 +214,6 @@ mod tests {
             ["5-3", "5-4", "5-6"]
         );
         assert_eq!(turns.deadline(), None);
-        assert!(!turns.holds(&board, &envelope(5, 4)));
     }
 
     #[test]
