@@ -570,8 +570,16 @@ impl Round {
                         self.tell(Trouble::TooLarge);
                     }
                     500.. => self.lost(&words, now),
+                    // A server that does not say what the round is may take games all the same; if not, the push tells why.
+                    400..500 if self.about.is_none() && status != 401 => {
+                        self.pace.succeeded();
+                        self.about = Some(About::default());
+                        self.write_again();
+                    }
                     _ => {
                         self.pace.refused(now);
+                        // What the round is may be told by now.
+                        self.about.take_if(|about| *about == About::default());
                         self.tell(match status {
                             401 => Trouble::NotAccepted,
                             403 => Trouble::NotContributor(words),
