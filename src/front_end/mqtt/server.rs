@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::{debug, info, warn};
 
 use super::{
-    broker::{Broker, Connection, Heard},
+    broker::{Broker, Connection, Filter, Heard},
     commands::{Commands, give},
     complaints::Complaints,
     elsewhere::Elsewhere,
@@ -134,7 +134,7 @@ struct Server<'a> {
     /// Where buttons of boards elsewhere are pressed.
     presses: Option<mpsc::Sender<Pressed>>,
     /// Topics to listen to.
-    filters: Vec<String>,
+    filters: Vec<Filter>,
     /// When Home Assistant is told everything again.
     birth: Option<tokio::time::Instant>,
 }
@@ -503,16 +503,19 @@ impl<'a> Server<'a> {
     fn reached(&mut self) {
         self.unreached = None;
         info!("the broker {} is reached", self.house.config.url);
-        let board = |part: &str| format!("{}/{}/boards/+/{part}", super::topics::ROOT, self.daemon);
+        let board = |part: &str| Filter {
+            topics: format!("{}/{}/boards/+/{part}", super::topics::ROOT, self.daemon),
+            tells_retained: true,
+        };
         self.filters = vec![
-            format!("{}/+/online", super::topics::ROOT),
-            Topic::answers(&self.daemon).to_string(),
+            Filter::of(format!("{}/+/online", super::topics::ROOT)),
+            Filter::of(Topic::answers(&self.daemon)),
             board("commands"),
             board("press"),
         ];
         if self.house.config.home_assistant {
             let prefix = &self.house.config.discovery_prefix;
-            self.filters.push(home_assistant::birth(prefix));
+            self.filters.push(Filter::of(home_assistant::birth(prefix)));
         }
         for elsewhere in self.remotes.values_mut() {
             elsewhere.remote.reached();
@@ -552,7 +555,7 @@ impl<'a> Server<'a> {
         match about {
             About::Online => self.online(&daemon, payload, live),
             About::Answers if ours => self.answered(payload),
-            // A command that the broker kept is not said now.
+            // A command that the broker kept is not said now, and one that it is to keep would come again.
             About::Board(board, Part::Commands) if ours && live && !payload.is_empty() => {
                 self.command(&board, payload);
             }
