@@ -11,7 +11,7 @@ use boardbridge::{
         remote::{ANSWER_WAIT, News, Ours, Remote},
         settings::FarBoard,
     },
-    vocabulary::{ClientId, Command, Event, Occasion, Snapshot},
+    vocabulary::{ClientId, Command, Event, GameEnd, Occasion, Snapshot},
 };
 use serde_json::{Value, json};
 
@@ -212,6 +212,108 @@ fn what_a_client_has_stated_is_said_again_when_it_was_lost() {
     // The other daemon has started again, and knows nothing.
     remote.state(later, &state(2, 1), true).unwrap();
     assert_eq!(remote.again(later, at).len(), 3);
+}
+
+/// What the board is told in these messages.
+fn kinds(messages: &[Message]) -> Vec<String> {
+    let kind = |message: &Message| {
+        let (_, command) = said(&message.payload);
+        command.as_object().unwrap().keys().next().unwrap().clone()
+    };
+    messages.iter().map(kind).collect()
+}
+
+/// A board on which client 7 plays, and which knows it.
+fn played_on(now: Instant, at: SystemTime) -> Remote {
+    let mut remote = remote();
+    remote.online(now, at, &online(1, true), true);
+    remote.state(now, &state(1, 0), true).unwrap();
+    let first = remote.command(now, at, &target(1)).remove(0);
+    let (id, _) = said(&first.payload);
+    assert!(remote.answered(AT, &Answer::to(AT, &id, Ok(()))));
+    let mut known: Value = serde_json::from_slice(&state(1, 1)).unwrap();
+    known["peer"]["places"] =
+        json!([{ "daemon": "hall-2", "client": 7, "number": 1, "joined": true, "answer": [] }]);
+    remote
+        .state(now, known.to_string().as_bytes(), true)
+        .unwrap();
+    assert!(remote.again(now + ANSWER_WAIT, at).is_empty());
+    remote
+}
+
+fn resigned(client: ClientId) -> Command {
+    let end = GameEnd::resigned(shakmaty::Color::White);
+    Command::Ended { client, end }
+}
+
+#[test]
+fn what_a_known_client_says_in_a_cut_is_said_once_after_it() {
+    let (now, at) = (Instant::now(), SystemTime::now());
+    let client = ClientId(7);
+    let mut remote = played_on(now, at);
+    remote.unreached("no broker");
+    for command in [Command::Await { client, on: true }, resigned(client)] {
+        assert!(remote.command(now, at, &command).is_empty());
+    }
+    remote.online(now, at, &online(1, true), true).unwrap();
+    let again = remote.again(now, at);
+    assert_eq!(kinds(&again), ["state", "await", "ended"]);
+    assert!(remote.again(now, at).is_empty(), "once is enough");
+    for message in &again {
+        let (id, _) = said(&message.payload);
+        assert!(remote.answered(AT, &Answer::to(AT, &id, Ok(()))));
+    }
+    // The board lists it no more: its game is over, and would be begun again by its position.
+    let over: Value = serde_json::from_slice(&state(1, 2)).unwrap();
+    remote
+        .state(now, over.to_string().as_bytes(), true)
+        .unwrap();
+    assert!(remote.again(now + 2 * ANSWER_WAIT, at).is_empty());
+    remote.unreached("no broker");
+    remote.online(now, at, &online(1, true), true).unwrap();
+    assert!(remote.again(now, at).is_empty());
+}
+
+#[test]
+fn a_game_that_ends_in_a_cut_ends_before_its_client_leaves() {
+    let (now, at) = (Instant::now(), SystemTime::now());
+    let client = ClientId(7);
+    let mut remote = played_on(now, at);
+    remote.unreached("no broker");
+    for command in [resigned(client), Command::Release { client }] {
+        assert!(remote.command(now, at, &command).is_empty());
+    }
+    remote.online(now, at, &online(1, true), true).unwrap();
+    let again = remote.again(now, at);
+    assert_eq!(kinds(&again), ["ended", "release"]);
+    for message in &again {
+        let (id, _) = said(&message.payload);
+        assert!(remote.answered(AT, &Answer::to(AT, &id, Ok(()))));
+    }
+    assert!(remote.again(now + 2 * ANSWER_WAIT, at).is_empty());
+}
+
+#[test]
+fn a_new_game_that_is_asked_for_in_a_cut_is_not_taken_for_the_one_before() {
+    let (now, at) = (Instant::now(), SystemTime::now());
+    let client = ClientId(7);
+    let mut remote = played_on(now, at);
+    remote.unreached("no broker");
+    assert!(
+        remote
+            .command(now, at, &Command::NewGame { client })
+            .is_empty()
+    );
+    remote.online(now, at, &online(1, true), true).unwrap();
+    let again = remote.again(now, at);
+    let new = json!({ "new-game": { "client": 7, "before": 2 } });
+    assert_eq!(
+        again
+            .iter()
+            .map(|one| said(&one.payload).1)
+            .collect::<Vec<_>>(),
+        [new]
+    );
 }
 
 #[test]

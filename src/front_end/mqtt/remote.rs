@@ -77,6 +77,8 @@ struct Unanswered {
     client: Option<ClientId>,
     /// Whether the client leaves by it.
     leaves: bool,
+    /// Whether it ends the client's game, and the number of that.
+    ends: Option<Option<u64>>,
     /// Who waits for the answer to a button.
     pressed: Option<oneshot::Sender<Result<(), String>>>,
     since: Instant,
@@ -89,6 +91,7 @@ impl Unanswered {
             id: String::new(),
             client: None,
             leaves: false,
+            ends: None,
             pressed: None,
             since: now,
         }
@@ -347,12 +350,18 @@ impl Remote {
             self.refusals.push(error.chars().take(MAX_WORDS).collect());
         } else if let Some(Unanswered {
             client: Some(client),
-            leaves: true,
+            leaves,
+            ends,
             ..
         }) = answered
-            && self.standing.get(&client).is_some_and(Standing::leaves)
+            && let Some(standing) = self.standing.get_mut(&client)
         {
-            self.standing.remove(&client);
+            if let Some(number) = ends {
+                standing.is_over(number);
+            }
+            if leaves && standing.leaves() {
+                self.standing.remove(&client);
+            }
         }
         true
     }
@@ -361,7 +370,7 @@ impl Remote {
     pub fn command(&mut self, now: Instant, at: SystemTime, command: &Command) -> Vec<Message> {
         let takes_over = command
             .client()
-            .is_some_and(|client| self.note(client, command));
+            .is_some_and(|client| self.note(now, client, command));
         if takes_over {
             return self.again(now, at);
         }
@@ -393,7 +402,6 @@ impl Remote {
         if self.presence != Presence::Here || !self.is_shown {
             return Vec::new();
         }
-        let late = |since: Instant| now.saturating_duration_since(since) >= ANSWER_WAIT;
         let mut again: Vec<ClientId> = Vec::new();
         self.unanswered.retain(|one| {
             let lost = one.is_lost(now);
@@ -402,10 +410,8 @@ impl Remote {
             !lost
         });
         for (client, standing) in &self.standing {
-            let number = standing.number();
-            let known = number.is_none_or(|number| self.shown.place(*client, number).is_some())
-                && !standing.leaves();
-            if !known && standing.said.is_none_or(late) && !again.contains(client) {
+            let knows = |number| self.shown.place(*client, number).is_some();
+            if standing.is_due(now, ANSWER_WAIT, knows) && !again.contains(client) {
                 again.push(*client);
             }
         }
@@ -437,12 +443,14 @@ impl Remote {
     }
 
     /// Notes what a client says. `true` if it takes a new game over that was asked for before, and all has to be said.
-    fn note(&mut self, client: ClientId, command: &Command) -> bool {
+    fn note(&mut self, now: Instant, client: ClientId, command: &Command) -> bool {
         match command {
             // Nothing else counts any more; it is said until the other daemon has answered it.
             Command::Release { .. } | Command::Lost { .. } => {
-                let left = self.standing.remove(&client);
-                self.asked = left.and_then(|left| left.asked()).or(self.asked);
+                if let Some(left) = self.standing.remove(&client) {
+                    self.asked = left.asked().or(self.asked);
+                    self.standing.insert(client, left.left());
+                }
             }
             Command::Ready { .. } => return false,
             // Where no game is, no other begins by it: said again, it could only undo the hand's first move.
@@ -452,7 +460,11 @@ impl Remote {
         if self.standing.len() >= MAX_CLIENTS && !self.standing.contains_key(&client) {
             return false;
         }
-        let standing = self.standing.entry(client).or_default();
+        let is_up = self.is_up();
+        // What is said to a board that is there is said at once.
+        let said = is_up.then_some(now);
+        let new = || Standing::said_at(said);
+        let standing = self.standing.entry(client).or_insert_with(new);
         standing.states(command, self.shown.since);
         let asked = self
             .asked
@@ -490,6 +502,12 @@ impl Remote {
         let unanswered = Unanswered {
             client: command.client(),
             leaves: command.leaves(),
+            ends: matches!(command, Command::Ended { .. }).then(|| {
+                let standing = command
+                    .client()
+                    .and_then(|client| self.standing.get(&client));
+                standing.and_then(Standing::number)
+            }),
             ..Unanswered::new(now)
         };
         self.envelope(at, unanswered, said)
@@ -559,6 +577,9 @@ impl Remote {
         };
         self.events.clear();
         self.reached();
+        for standing in self.standing.values_mut() {
+            standing.is_forgotten();
+        }
     }
 
     fn comes(&mut self, now: Instant) -> Option<News> {
