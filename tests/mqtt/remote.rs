@@ -11,8 +11,10 @@ use boardbridge::{
         remote::{ANSWER_WAIT, News, Ours, Remote},
         settings::FarBoard,
     },
+    front_end::pgn_text::clock as local,
     vocabulary::{ClientId, Command, Event, GameEnd, Occasion, Snapshot},
 };
+use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 /// The time of day, where none is told.
@@ -129,14 +131,23 @@ fn a_daemon_that_is_silent_or_says_that_it_leaves_is_away_and_says_since_when() 
     remote.online(now, at, &online(1, true), true);
     remote.state(now, &state(1, 1), true).unwrap();
     assert!(remote.snapshot().link.is_open());
-    assert!(remote.timeout(now + AWAY_AFTER / 2).is_none());
-    let news = remote.timeout(now + AWAY_AFTER).unwrap();
+    assert!(remote.timeout(now + AWAY_AFTER / 2, at).is_none());
+    let then = at + AWAY_AFTER;
+    let news = remote.timeout(now + AWAY_AFTER, then).unwrap();
+    let since = local(at, &TimeZone::system(), "away since %Y-%m-%d %H:%M");
+    let why = news.state.link.why().unwrap();
     assert!(
-        news.state
-            .link
-            .why()
-            .unwrap()
-            .contains("has not been heard")
+        why.contains("has not been heard") && why.contains(&since),
+        "{why}"
+    );
+    // Another reason is no other time.
+    let news = remote
+        .unreached(then + AWAY_AFTER, "the broker is gone")
+        .unwrap();
+    let why = news.state.link.why().unwrap();
+    assert!(
+        why.contains("the broker is gone") && why.contains(&since),
+        "{why}"
     );
     assert_eq!(news.state.game.len(), 1, "what was known of the game stays");
     assert!(!news.state.sure, "it may have gone on");
@@ -251,7 +262,7 @@ fn what_a_known_client_says_in_a_cut_is_said_once_after_it() {
     let (now, at) = (Instant::now(), SystemTime::now());
     let client = ClientId(7);
     let mut remote = played_on(now, at);
-    remote.unreached("no broker");
+    remote.unreached(at, "no broker");
     for command in [Command::Await { client, on: true }, resigned(client)] {
         assert!(remote.command(now, at, &command).is_empty());
     }
@@ -269,7 +280,7 @@ fn what_a_known_client_says_in_a_cut_is_said_once_after_it() {
         .state(now, over.to_string().as_bytes(), true)
         .unwrap();
     assert!(remote.again(now + 2 * ANSWER_WAIT, at).is_empty());
-    remote.unreached("no broker");
+    remote.unreached(at, "no broker");
     remote.online(now, at, &online(1, true), true).unwrap();
     assert!(remote.again(now, at).is_empty());
 }
@@ -279,7 +290,7 @@ fn a_game_that_ends_in_a_cut_ends_before_its_client_leaves() {
     let (now, at) = (Instant::now(), SystemTime::now());
     let client = ClientId(7);
     let mut remote = played_on(now, at);
-    remote.unreached("no broker");
+    remote.unreached(at, "no broker");
     for command in [resigned(client), Command::Release { client }] {
         assert!(remote.command(now, at, &command).is_empty());
     }
@@ -298,7 +309,7 @@ fn a_new_game_that_is_asked_for_in_a_cut_is_not_taken_for_the_one_before() {
     let (now, at) = (Instant::now(), SystemTime::now());
     let client = ClientId(7);
     let mut remote = played_on(now, at);
-    remote.unreached("no broker");
+    remote.unreached(at, "no broker");
     assert!(
         remote
             .command(now, at, &Command::NewGame { client })
@@ -428,7 +439,7 @@ fn a_client_that_leaves_while_its_board_is_out_of_reach_is_not_listed_there_for_
     remote.online(now, at, &online(1, true), true);
     remote.state(now, &state(1, 0), true).unwrap();
     remote.command(now, at, &target(1)).remove(0);
-    remote.unreached("no broker");
+    remote.unreached(at, "no broker");
     assert!(
         remote
             .command(now, at, &Command::Lost { client })

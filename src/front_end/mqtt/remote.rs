@@ -9,6 +9,7 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
+use jiff::tz::TimeZone;
 use serde::Deserialize;
 use serde_json::Value;
 use tokio::sync::oneshot;
@@ -26,6 +27,7 @@ use super::{
 use crate::{
     bus::{elsewhere::Pressed, pairings::Pairing},
     chess::game::{Game, uci},
+    front_end::pgn_text::clock as local,
     system::clock::written,
     vocabulary::{
         Advice, BoardName, By, ClientId, ClientPlace, Command, Event, LinkState, Snapshot,
@@ -67,8 +69,11 @@ pub struct News {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Presence {
     Here,
-    /// Why not.
-    Away(String),
+    Away {
+        why: String,
+        /// By our clock; `None` if it was never heard.
+        since: Option<SystemTime>,
+    },
 }
 
 #[derive(Debug)]
@@ -151,7 +156,7 @@ impl Remote {
             // It grows with each start, and more slowly than the epoch does.
             series: (ours.epoch, 0),
             ours,
-            presence: Presence::Away(why),
+            presence: Presence::Away { why, since: None },
             heard: None,
             their_clock: TheirClock::default(),
             numbers: Numbers::default(),
@@ -197,7 +202,14 @@ impl Remote {
                 "{} is there, but shows no board `{}`: is it in its configuration?",
                 self.far.daemon, self.far.board
             ),
-            Presence::Away(why) => why.clone(),
+            Presence::Away { why, since: None } => why.clone(),
+            Presence::Away {
+                why,
+                since: Some(since),
+            } => {
+                let since = local(*since, &TimeZone::system(), "%Y-%m-%d %H:%M");
+                format!("{why} (away since {since})")
+            }
         };
         Snapshot {
             link: LinkState::Down(why.clone()),
@@ -224,8 +236,9 @@ impl Remote {
     }
 
     /// The broker cannot be reached, for this reason.
-    pub fn unreached(&mut self, why: &str) -> Option<News> {
-        self.leaves(why.to_owned())
+    pub fn unreached(&mut self, at: SystemTime, why: &str) -> Option<News> {
+        let was_here = self.presence == Presence::Here;
+        self.leaves(why.to_owned(), was_here.then_some(at))
     }
 
     /// The other daemon says whether it is there.
@@ -244,7 +257,7 @@ impl Remote {
                 "{} is away: its BoardBridge has stopped or lost the broker",
                 self.far.daemon
             );
-            return self.leaves(why);
+            return self.leaves(why, Some(at));
         }
         let theirs = online.said_at().filter(|_| live);
         let is_news = theirs.is_some_and(|theirs| self.their_clock.shows(theirs, at));
@@ -429,17 +442,22 @@ impl Remote {
     }
 
     /// Notes the time: a daemon that has not been heard for long is away.
-    pub fn timeout(&mut self, now: Instant) -> Option<News> {
-        let heard = self.heard?;
-        if self.presence != Presence::Here || now.saturating_duration_since(heard) < AWAY_AFTER {
+    pub fn timeout(&mut self, now: Instant, at: SystemTime) -> Option<News> {
+        let silence = now.saturating_duration_since(self.heard?);
+        if self.presence != Presence::Here || silence < AWAY_AFTER {
             return None;
         }
-        let why = format!(
+        let since = at.checked_sub(silence);
+        self.leaves(self.silent(), since)
+    }
+
+    /// Why a daemon that says nothing counts as away.
+    fn silent(&self) -> String {
+        format!(
             "{} has not been heard for {} s: has it lost power, or the network?",
             self.far.daemon,
             AWAY_AFTER.as_secs()
-        );
-        self.leaves(why)
+        )
     }
 
     /// Notes what a client says. `true` if it takes a new game over that was asked for before, and all has to be said.
@@ -596,13 +614,17 @@ impl Remote {
         Some(self.news(events))
     }
 
-    fn leaves(&mut self, why: String) -> Option<News> {
-        let away = Presence::Away(why.clone());
-        if self.presence == away {
-            return None;
-        }
-        let was_here = self.presence == Presence::Here;
-        self.presence = away;
+    fn leaves(&mut self, why: String, since: Option<SystemTime>) -> Option<News> {
+        let (was_here, since) = match &self.presence {
+            Presence::Away { why: known, .. } if *known == why => return None,
+            // It is away since then, whatever the reason is now.
+            Presence::Away { since: known, .. } => (false, known.or(since)),
+            Presence::Here => (true, since),
+        };
+        self.presence = Presence::Away {
+            why: why.clone(),
+            since,
+        };
         self.reached();
         let events = if was_here {
             vec![Event::Disconnected { why }]

@@ -228,7 +228,7 @@ impl<'a> Server<'a> {
     async fn leave(&mut self, broker: &mut impl Broker) {
         for elsewhere in self.remotes.values_mut() {
             let why = "the connection to the broker is switched off";
-            let news = elsewhere.remote.unreached(why);
+            let news = elsewhere.remote.unreached(clock::now(), why);
             elsewhere.publish(&self.house.bus, news);
         }
         self.presses = None;
@@ -399,7 +399,9 @@ impl<'a> Server<'a> {
             let mut elsewhere = Elsewhere::new(remote, wanted, shelf);
             match &self.unreached {
                 Some(why) => {
-                    let news = elsewhere.remote.unreached(&self.no_broker(why));
+                    let news = elsewhere
+                        .remote
+                        .unreached(clock::now(), &self.no_broker(why));
                     elsewhere.publish(&self.house.bus, news);
                 }
                 None => self.filters.extend(elsewhere.filters()),
@@ -455,7 +457,7 @@ impl<'a> Server<'a> {
         let (now, at) = (Instant::now(), clock::now());
         let mut messages = Vec::new();
         for elsewhere in self.remotes.values_mut() {
-            let news = elsewhere.remote.timeout(now);
+            let news = elsewhere.remote.timeout(now, at);
             elsewhere.publish(&self.house.bus, news);
             messages.extend(elsewhere.remote.again(now, at));
         }
@@ -534,7 +536,7 @@ impl<'a> Server<'a> {
         let words = self.no_broker(why);
         warn!("{words}");
         for elsewhere in self.remotes.values_mut() {
-            let news = elsewhere.remote.unreached(&words);
+            let news = elsewhere.remote.unreached(clock::now(), &words);
             elsewhere.publish(&self.house.bus, news);
         }
     }
