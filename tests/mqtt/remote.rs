@@ -156,6 +156,28 @@ fn a_daemon_that_is_silent_or_says_that_it_leaves_is_away_and_says_since_when() 
     assert!(news.state.link.why().unwrap().contains("hall-1 is away"));
 }
 
+#[test]
+fn a_sign_of_life_that_a_broker_has_kept_for_long_is_none() {
+    let (now, at) = (Instant::now(), SystemTime::now());
+    let kept = |at| Online::of_ours(true, 1, at);
+    let mut remote = remote();
+    remote.state(now, &state(1, 1), false).unwrap();
+    let old = at - AWAY_AFTER - Duration::from_secs(1);
+    let news = remote.online(now, at, &kept(old), false).unwrap();
+    let why = news.state.link.why().unwrap();
+    assert!(why.contains("has not been heard for 90 s"), "{why}");
+    let lately = at - AWAY_AFTER / 3;
+    let news = remote.online(now, at, &kept(lately), false).unwrap();
+    assert!(news.state.link.is_open());
+    // A clock that is known to be years off makes nothing old.
+    let theirs = at - Duration::from_hours(24 * 365 * 20);
+    remote.online(now, at, &kept(theirs), true);
+    remote.unreached(at, "no broker").unwrap();
+    let later = at + AWAY_AFTER / 3;
+    remote.online(now, later, &kept(theirs), false).unwrap();
+    assert!(remote.snapshot().link.is_open());
+}
+
 fn target(number: u64) -> Command {
     Command::Target {
         client: ClientId(7),

@@ -259,6 +259,15 @@ impl Remote {
             );
             return self.leaves(why, Some(at));
         }
+        let kept_since = online.said_at().filter(|_| !live);
+        let kept_since = kept_since.map(|theirs| self.their_clock.here(theirs));
+        // What is heard now counts more than what the broker has kept.
+        if self.presence != Presence::Here
+            && let Some(since) = kept_since
+            && at.duration_since(since).is_ok_and(|age| age >= AWAY_AFTER)
+        {
+            return self.leaves(self.silent(), Some(since));
+        }
         let theirs = online.said_at().filter(|_| live);
         let is_news = theirs.is_some_and(|theirs| self.their_clock.shows(theirs, at));
         self.begins(online.epoch);
