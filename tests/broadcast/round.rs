@@ -549,6 +549,25 @@ fn an_error_of_one_game_is_told_once_with_its_board() {
 }
 
 #[test]
+fn a_game_that_the_server_could_not_read_is_not_forgotten_for_the_next_one() {
+    let mut hall = Hall::new(Duration::ZERO);
+    hall.server.mood = Mood::GameError;
+    let mate = game(&["f2f3", "e7e5", "g2g4", "d8h4"]);
+    hall.sees(seen("neo", 1, &mate.truncated(3)));
+    hall.wait(Duration::from_secs(5));
+    hall.sees(seen("neo", 1, &mate));
+    hall.wait(Duration::from_secs(5));
+    hall.sees(seen("neo", 2, &game(&["e2e4"])));
+    hall.wait(Duration::from_secs(30));
+    let pushes = hall.server.pushes.len();
+    assert!(pushes <= 4, "{pushes} pushes of what cannot be read");
+    hall.server.mood = Mood::Fine;
+    hall.wait(2 * MINUTE);
+    assert_eq!(hall.server.chapters["neo-1"].tag("Result"), "0-1");
+    assert_eq!(hall.server.chapters["neo-2"].sans, ["e4"]);
+}
+
+#[test]
 fn a_clock_that_is_set_lets_nothing_come_early_also_after_a_restart() {
     let mut hall = Hall::new(10 * MINUTE);
     hall.sees(seen("neo", 1, &game(&["e2e4"])));

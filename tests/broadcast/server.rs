@@ -123,10 +123,11 @@ impl Server {
         }
         let mut told = Vec::new();
         for text in games.into_iter().take(MAX_GAMES) {
+            if self.mood == Mood::GameError {
+                told.push(json!({"tags": {}, "error": "Cannot parse moves"}));
+                continue;
+            }
             match self.take(&text, now) {
-                Ok(answer) if self.mood == Mood::GameError => {
-                    told.push(json!({"tags": answer["tags"], "error": "Cannot parse moves"}));
-                }
                 Ok(answer) => told.push(answer),
                 Err(wrong) => {
                     self.wrongs.push(format!("{wrong}: {text}"));
