@@ -70,7 +70,7 @@ libfuzzer_sys::fuzz_target!(|lines: &str| {
                 let client = ClientId(7);
                 remote.command(now, at, &Command::Await { client, on: true });
                 remote.again(now, at);
-                remote.timeout(now);
+                remote.timeout(now, at);
             }
         }
     }

@@ -511,6 +511,30 @@ fn what_only_a_person_can_mend_is_told_once_and_tried_each_minute() {
 }
 
 #[test]
+fn a_server_that_has_only_the_push_gets_every_game() {
+    let mut hall = Hall::new(Duration::ZERO);
+    hall.server.is_push_only = true;
+    hall.sees(seen("neo", 1, &game(&["e2e4"])));
+    hall.wait(Duration::from_secs(5));
+    let neo = hall.server.chapter("neo");
+    assert_eq!((neo.tag("Event"), neo.tag("Round")), ("?", "?"));
+    hall.sees(seen("neo", 1, &game(&["e2e4", "e7e5"])));
+    hall.wait(Duration::from_secs(5));
+    assert_eq!(hall.server.chapter("neo").sans, ["e4", "e5"]);
+    assert!(hall.troubles().is_empty(), "{:?}", hall.troubles());
+    assert_eq!(hall.server.asked, 1);
+    // A push that is refused is a reason to ask again.
+    hall.server.is_push_only = false;
+    hall.server.mood = Mood::Status(403);
+    hall.sees(seen("neo", 1, &game(&["e2e4", "e7e5", "g1f3"])));
+    hall.wait(Duration::from_secs(5));
+    hall.server.mood = Mood::Fine;
+    hall.wait(2 * MINUTE);
+    let neo = hall.server.chapter("neo");
+    assert_eq!((neo.tag("Event"), neo.sans.len()), ("Köln Open", 3));
+}
+
+#[test]
 fn an_error_of_one_game_is_told_once_with_its_board() {
     let mut hall = Hall::new(Duration::ZERO);
     hall.server.mood = Mood::GameError;
@@ -522,6 +546,25 @@ fn an_error_of_one_game_is_told_once_with_its_board() {
         words.contains("neo") && words.contains("Cannot parse moves"),
         "{words}"
     );
+}
+
+#[test]
+fn a_game_that_the_server_could_not_read_is_not_forgotten_for_the_next_one() {
+    let mut hall = Hall::new(Duration::ZERO);
+    hall.server.mood = Mood::GameError;
+    let mate = game(&["f2f3", "e7e5", "g2g4", "d8h4"]);
+    hall.sees(seen("neo", 1, &mate.truncated(3)));
+    hall.wait(Duration::from_secs(5));
+    hall.sees(seen("neo", 1, &mate));
+    hall.wait(Duration::from_secs(5));
+    hall.sees(seen("neo", 2, &game(&["e2e4"])));
+    hall.wait(Duration::from_secs(30));
+    let pushes = hall.server.pushes.len();
+    assert!(pushes <= 4, "{pushes} pushes of what cannot be read");
+    hall.server.mood = Mood::Fine;
+    hall.wait(2 * MINUTE);
+    assert_eq!(hall.server.chapters["neo-1"].tag("Result"), "0-1");
+    assert_eq!(hall.server.chapters["neo-2"].sans, ["e4"]);
 }
 
 #[test]

@@ -49,6 +49,8 @@ pub struct Server {
     pub pushes: Vec<(Duration, usize)>,
     pub asked: usize,
     pub delay: u64,
+    /// It takes games, and has no answer to what the round is.
+    pub is_push_only: bool,
     quiet_until: Duration,
     /// What no client may do.
     pub wrongs: Vec<String>,
@@ -62,6 +64,7 @@ impl Server {
             pushes: Vec::new(),
             asked: 0,
             delay: 0,
+            is_push_only: false,
             quiet_until: Duration::ZERO,
             wrongs: Vec::new(),
         }
@@ -86,6 +89,9 @@ impl Server {
         self.asked += 1;
         if self.mood == Mood::Cut {
             return None;
+        }
+        if self.is_push_only {
+            return Some((404, json!({"error": "no such page"})));
         }
         Some(self.refuses(now).unwrap_or_else(|| {
             let round = json!({"id": "aBcDeFgH", "name": "Round 3", "delay": self.delay});
@@ -117,10 +123,11 @@ impl Server {
         }
         let mut told = Vec::new();
         for text in games.into_iter().take(MAX_GAMES) {
+            if self.mood == Mood::GameError {
+                told.push(json!({"tags": {}, "error": "Cannot parse moves"}));
+                continue;
+            }
             match self.take(&text, now) {
-                Ok(answer) if self.mood == Mood::GameError => {
-                    told.push(json!({"tags": answer["tags"], "error": "Cannot parse moves"}));
-                }
                 Ok(answer) => told.push(answer),
                 Err(wrong) => {
                     self.wrongs.push(format!("{wrong}: {text}"));

@@ -12,6 +12,7 @@
 mod as_here;
 mod discovery;
 mod games;
+mod guarded;
 mod mosquitto;
 mod remote;
 #[path = "../support/mod.rs"]

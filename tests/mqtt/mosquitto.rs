@@ -3,6 +3,7 @@
 use std::{
     fs,
     net::TcpListener,
+    os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     time::Duration,
@@ -28,17 +29,72 @@ const PLACES: [&str; 3] = [
     "/usr/bin/mosquitto",
 ];
 
+/// The password of every user of a guarded broker.
+const PASSWORD: &str = "secret";
+/// The user of a guarded broker who may do anything.
+const MASTER: &str = "master";
+
 /// A broker of the test's own.
 pub struct Mosquitto {
     program: PathBuf,
     folder: TempDir,
     pub port: u16,
     process: Option<Child>,
+    is_guarded: bool,
 }
 
 impl Mosquitto {
     /// Starts one, which keeps nothing over its end unless it `persists`. `None` if none is installed.
     pub async fn start(persists: bool) -> Option<Self> {
+        let persistence = |kept: &Path| {
+            let kept = kept.display();
+            if persists {
+                format!(
+                    "persistence true\npersistence_location {kept}/\nautosave_interval 1\nautosave_on_changes true\n"
+                )
+            } else {
+                "persistence false\n".to_owned()
+            }
+        };
+        Self::with(|folder| format!("allow_anonymous true\n{}", persistence(folder))).await
+    }
+
+    /// One that does as docs/mqtt.md advises, for these daemons.
+    pub async fn advised(users: &[&str]) -> Option<Self> {
+        let guide = include_str!("../../docs/mqtt.md");
+        let list: Vec<&str> = guide
+            .lines()
+            .map(str::trim)
+            .filter(|line| line.starts_with("pattern "))
+            .collect();
+        Self::guarded(users, &list.join("\n")).await
+    }
+
+    /// Starts one that lets in only these users, and lets them do what is in this access list.
+    pub async fn guarded(users: &[&str], list: &str) -> Option<Self> {
+        let guards = |folder: &Path| {
+            let (passwords, rights) = (folder.join("users"), folder.join("rights"));
+            fs::write(&passwords, "").unwrap();
+            for user in users.iter().chain([&MASTER]) {
+                let mut command = Command::new("mosquitto_passwd");
+                command.arg("-b").arg(&passwords).args([user, PASSWORD]);
+                let made = command.stderr(Stdio::null()).status().unwrap();
+                assert!(made.success());
+            }
+            fs::write(folder.join("password"), PASSWORD).unwrap();
+            let private = fs::Permissions::from_mode(0o600);
+            fs::set_permissions(folder.join("password"), private).unwrap();
+            let all = format!("user {MASTER}\ntopic readwrite #\n{list}\n");
+            fs::write(&rights, all).unwrap();
+            let (passwords, rights) = (passwords.display(), rights.display());
+            format!("allow_anonymous false\npassword_file {passwords}\nacl_file {rights}\n")
+        };
+        let mut broker = Self::with(guards).await?;
+        broker.is_guarded = true;
+        Some(broker)
+    }
+
+    async fn with(more: impl FnOnce(&Path) -> String) -> Option<Self> {
         let Some(program) = PLACES.iter().map(Path::new).find(|path| path.exists()) else {
             println!("mosquitto is not installed: skipped");
             return None;
@@ -47,17 +103,10 @@ impl Mosquitto {
         let port = free.local_addr().unwrap().port();
         drop(free);
         let folder = tempfile::tempdir().unwrap();
-        let kept = folder.path().display();
-        let persistence = if persists {
-            format!(
-                "persistence true\npersistence_location {kept}/\nautosave_interval 1\nautosave_on_changes true\n"
-            )
-        } else {
-            "persistence false\n".to_owned()
-        };
         // As root it would become another user, who cannot write there.
         let config = format!(
-            "listener {port} 127.0.0.1\nallow_anonymous true\nlog_dest stderr\nuser root\nset_tcp_nodelay true\n{persistence}"
+            "listener {port} 127.0.0.1\nlog_dest stderr\nuser root\nset_tcp_nodelay true\n{}",
+            more(folder.path())
         );
         fs::write(folder.path().join("mosquitto.conf"), config).unwrap();
         let mut broker = Self {
@@ -65,6 +114,7 @@ impl Mosquitto {
             folder,
             port,
             process: None,
+            is_guarded: false,
         };
         broker.again().await;
         Some(broker)
@@ -99,8 +149,14 @@ impl Mosquitto {
 
     /// The section of a daemon of this name.
     pub fn section(&self, name: &str) -> String {
+        let user = if self.is_guarded {
+            let file = self.folder.path().join("password");
+            format!("user = \"{name}\"\npassword_file = {file:?}\n")
+        } else {
+            String::new()
+        };
         format!(
-            "[mqtt]\nurl = \"mqtt://127.0.0.1:{}\"\nname = \"{name}\"\n",
+            "[mqtt]\nurl = \"mqtt://127.0.0.1:{}\"\nname = \"{name}\"\n{user}",
             self.port
         )
     }
@@ -126,6 +182,9 @@ impl Voice {
         let id = format!("voice-{}-{number}", std::process::id());
         let mut options = MqttOptions::new(id, Broker::tcp("127.0.0.1", broker.port));
         options.set_max_packet_size(Some(8 * 1024 * 1024));
+        if broker.is_guarded {
+            options.set_credentials(MASTER, PASSWORD);
+        }
         let (client, mut events) = AsyncClient::builder(options).capacity(4096).build();
         let (sender, heard) = mpsc::channel(65_536);
         let (ready, mut is_ready) = mpsc::channel(1);

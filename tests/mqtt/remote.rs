@@ -11,8 +11,10 @@ use boardbridge::{
         remote::{ANSWER_WAIT, News, Ours, Remote},
         settings::FarBoard,
     },
-    vocabulary::{ClientId, Command, Event, Occasion, Snapshot},
+    front_end::pgn_text::clock as local,
+    vocabulary::{ClientId, Command, Event, GameEnd, Occasion, Snapshot},
 };
+use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 /// The time of day, where none is told.
@@ -129,20 +131,51 @@ fn a_daemon_that_is_silent_or_says_that_it_leaves_is_away_and_says_since_when() 
     remote.online(now, at, &online(1, true), true);
     remote.state(now, &state(1, 1), true).unwrap();
     assert!(remote.snapshot().link.is_open());
-    assert!(remote.timeout(now + AWAY_AFTER / 2).is_none());
-    let news = remote.timeout(now + AWAY_AFTER).unwrap();
+    assert!(remote.timeout(now + AWAY_AFTER / 2, at).is_none());
+    let then = at + AWAY_AFTER;
+    let news = remote.timeout(now + AWAY_AFTER, then).unwrap();
+    let since = local(at, &TimeZone::system(), "away since %Y-%m-%d %H:%M");
+    let why = news.state.link.why().unwrap();
     assert!(
-        news.state
-            .link
-            .why()
-            .unwrap()
-            .contains("has not been heard")
+        why.contains("has not been heard") && why.contains(&since),
+        "{why}"
+    );
+    // Another reason is no other time.
+    let news = remote
+        .unreached(then + AWAY_AFTER, "the broker is gone")
+        .unwrap();
+    let why = news.state.link.why().unwrap();
+    assert!(
+        why.contains("the broker is gone") && why.contains(&since),
+        "{why}"
     );
     assert_eq!(news.state.game.len(), 1, "what was known of the game stays");
     assert!(!news.state.sure, "it may have gone on");
     remote.online(now, at, &online(1, true), true).unwrap();
     let news = remote.online(now, at, &online(1, false), true).unwrap();
     assert!(news.state.link.why().unwrap().contains("hall-1 is away"));
+}
+
+#[test]
+fn a_sign_of_life_that_a_broker_has_kept_for_long_is_none() {
+    let (now, at) = (Instant::now(), SystemTime::now());
+    let kept = |at| Online::of_ours(true, 1, at);
+    let mut remote = remote();
+    remote.state(now, &state(1, 1), false).unwrap();
+    let old = at - AWAY_AFTER - Duration::from_secs(1);
+    let news = remote.online(now, at, &kept(old), false).unwrap();
+    let why = news.state.link.why().unwrap();
+    assert!(why.contains("has not been heard for 90 s"), "{why}");
+    let lately = at - AWAY_AFTER / 3;
+    let news = remote.online(now, at, &kept(lately), false).unwrap();
+    assert!(news.state.link.is_open());
+    // A clock that is known to be years off makes nothing old.
+    let theirs = at - Duration::from_hours(24 * 365 * 20);
+    remote.online(now, at, &kept(theirs), true);
+    remote.unreached(at, "no broker").unwrap();
+    let later = at + AWAY_AFTER / 3;
+    remote.online(now, later, &kept(theirs), false).unwrap();
+    assert!(remote.snapshot().link.is_open());
 }
 
 fn target(number: u64) -> Command {
@@ -212,6 +245,108 @@ fn what_a_client_has_stated_is_said_again_when_it_was_lost() {
     // The other daemon has started again, and knows nothing.
     remote.state(later, &state(2, 1), true).unwrap();
     assert_eq!(remote.again(later, at).len(), 3);
+}
+
+/// What the board is told in these messages.
+fn kinds(messages: &[Message]) -> Vec<String> {
+    let kind = |message: &Message| {
+        let (_, command) = said(&message.payload);
+        command.as_object().unwrap().keys().next().unwrap().clone()
+    };
+    messages.iter().map(kind).collect()
+}
+
+/// A board on which client 7 plays, and which knows it.
+fn played_on(now: Instant, at: SystemTime) -> Remote {
+    let mut remote = remote();
+    remote.online(now, at, &online(1, true), true);
+    remote.state(now, &state(1, 0), true).unwrap();
+    let first = remote.command(now, at, &target(1)).remove(0);
+    let (id, _) = said(&first.payload);
+    assert!(remote.answered(AT, &Answer::to(AT, &id, Ok(()))));
+    let mut known: Value = serde_json::from_slice(&state(1, 1)).unwrap();
+    known["peer"]["places"] =
+        json!([{ "daemon": "hall-2", "client": 7, "number": 1, "joined": true, "answer": [] }]);
+    remote
+        .state(now, known.to_string().as_bytes(), true)
+        .unwrap();
+    assert!(remote.again(now + ANSWER_WAIT, at).is_empty());
+    remote
+}
+
+fn resigned(client: ClientId) -> Command {
+    let end = GameEnd::resigned(shakmaty::Color::White);
+    Command::Ended { client, end }
+}
+
+#[test]
+fn what_a_known_client_says_in_a_cut_is_said_once_after_it() {
+    let (now, at) = (Instant::now(), SystemTime::now());
+    let client = ClientId(7);
+    let mut remote = played_on(now, at);
+    remote.unreached(at, "no broker");
+    for command in [Command::Await { client, on: true }, resigned(client)] {
+        assert!(remote.command(now, at, &command).is_empty());
+    }
+    remote.online(now, at, &online(1, true), true).unwrap();
+    let again = remote.again(now, at);
+    assert_eq!(kinds(&again), ["state", "await", "ended"]);
+    assert!(remote.again(now, at).is_empty(), "once is enough");
+    for message in &again {
+        let (id, _) = said(&message.payload);
+        assert!(remote.answered(AT, &Answer::to(AT, &id, Ok(()))));
+    }
+    // The board lists it no more: its game is over, and would be begun again by its position.
+    let over: Value = serde_json::from_slice(&state(1, 2)).unwrap();
+    remote
+        .state(now, over.to_string().as_bytes(), true)
+        .unwrap();
+    assert!(remote.again(now + 2 * ANSWER_WAIT, at).is_empty());
+    remote.unreached(at, "no broker");
+    remote.online(now, at, &online(1, true), true).unwrap();
+    assert!(remote.again(now, at).is_empty());
+}
+
+#[test]
+fn a_game_that_ends_in_a_cut_ends_before_its_client_leaves() {
+    let (now, at) = (Instant::now(), SystemTime::now());
+    let client = ClientId(7);
+    let mut remote = played_on(now, at);
+    remote.unreached(at, "no broker");
+    for command in [resigned(client), Command::Release { client }] {
+        assert!(remote.command(now, at, &command).is_empty());
+    }
+    remote.online(now, at, &online(1, true), true).unwrap();
+    let again = remote.again(now, at);
+    assert_eq!(kinds(&again), ["ended", "release"]);
+    for message in &again {
+        let (id, _) = said(&message.payload);
+        assert!(remote.answered(AT, &Answer::to(AT, &id, Ok(()))));
+    }
+    assert!(remote.again(now + 2 * ANSWER_WAIT, at).is_empty());
+}
+
+#[test]
+fn a_new_game_that_is_asked_for_in_a_cut_is_not_taken_for_the_one_before() {
+    let (now, at) = (Instant::now(), SystemTime::now());
+    let client = ClientId(7);
+    let mut remote = played_on(now, at);
+    remote.unreached(at, "no broker");
+    assert!(
+        remote
+            .command(now, at, &Command::NewGame { client })
+            .is_empty()
+    );
+    remote.online(now, at, &online(1, true), true).unwrap();
+    let again = remote.again(now, at);
+    let new = json!({ "new-game": { "client": 7, "before": 2 } });
+    assert_eq!(
+        again
+            .iter()
+            .map(|one| said(&one.payload).1)
+            .collect::<Vec<_>>(),
+        [new]
+    );
 }
 
 #[test]
@@ -326,7 +461,7 @@ fn a_client_that_leaves_while_its_board_is_out_of_reach_is_not_listed_there_for_
     remote.online(now, at, &online(1, true), true);
     remote.state(now, &state(1, 0), true).unwrap();
     remote.command(now, at, &target(1)).remove(0);
-    remote.unreached("no broker");
+    remote.unreached(at, "no broker");
     assert!(
         remote
             .command(now, at, &Command::Lost { client })

@@ -108,6 +108,21 @@ async fn commands_are_carried_out_once_and_refused_in_words() {
 }
 
 #[tokio::test]
+async fn a_command_that_the_broker_is_to_keep_is_not_carried_out() {
+    let Some(broker) = Mosquitto::start(false).await else {
+        return;
+    };
+    let (_near, _far, _hand) = two(&broker).await;
+    let mut voice = Voice::new(&broker, &[ANSWERS]).await;
+    let kept = command("kept", 10, json!("release"));
+    voice.says(COMMANDS, kept, true).await;
+    let said = command("said", 10, json!("release"));
+    voice.says(COMMANDS, said, false).await;
+    let first = voice.next().await;
+    assert_eq!(first["id"], "said", "the kept one is not answered: {first}");
+}
+
+#[tokio::test]
 async fn floods_garbage_and_what_a_broker_kept_cost_nobody_else_anything() {
     let Some(broker) = Mosquitto::start(false).await else {
         return;

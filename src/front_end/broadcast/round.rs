@@ -64,8 +64,10 @@ struct Entry {
     last: Option<Told>,
     /// Its PGN as it may be shown now; `None` if that has to be made.
     text: Option<String>,
-    /// The text that the server has.
+    /// The text that the server was sent last and has answered.
     taken: Option<String>,
+    /// Whether it could not read that.
+    is_unreadable: bool,
 }
 
 impl Entry {
@@ -225,6 +227,7 @@ impl Round {
             last: None,
             text: None,
             taken: None,
+            is_unreadable: false,
         });
         self.boards.insert(board, games.collect());
     }
@@ -309,6 +312,7 @@ impl Round {
                 last: None,
                 text: None,
                 taken: None,
+                is_unreadable: false,
             });
             if entries.len() > MAX_WAITING {
                 entries.remove(0);
@@ -448,7 +452,8 @@ impl Round {
                     });
                 }
                 let text = entry.text.as_ref();
-                let is_done = text.is_some_and(String::is_empty) || entry.taken.as_ref() == text;
+                let is_taken = entry.taken.as_ref() == text && !entry.is_unreadable;
+                let is_done = text.is_some_and(String::is_empty) || is_taken;
                 // A board whose game is over shows no second one before that has a move.
                 let is_before = index == last && last_is_empty;
                 let is_kept = is_last || is_before || !entry.game.is_all_shown() || !is_done;
@@ -570,8 +575,16 @@ impl Round {
                         self.tell(Trouble::TooLarge);
                     }
                     500.. => self.lost(&words, now),
+                    // A server that does not say what the round is may take games all the same; if not, the push tells why.
+                    400..500 if self.about.is_none() && status != 401 => {
+                        self.pace.succeeded();
+                        self.about = Some(About::default());
+                        self.write_again();
+                    }
                     _ => {
                         self.pace.refused(now);
+                        // What the round is may be told by now.
+                        self.about.take_if(|about| *about == About::default());
                         self.tell(match status {
                             401 => Trouble::NotAccepted,
                             403 => Trouble::NotContributor(words),
@@ -610,7 +623,8 @@ impl Round {
         }
         self.pace.succeeded();
         for ((board, id, text), told) in sent.into_iter().zip(told) {
-            if let Some(words) = told["error"].as_str() {
+            let error = told["error"].as_str();
+            if let Some(words) = error {
                 self.tell(Trouble::Game {
                     board: board.clone(),
                     words: short(words),
@@ -625,6 +639,7 @@ impl Round {
             let entries = self.boards.get_mut(&board).into_iter().flatten();
             for entry in entries.filter(|entry| entry.id == id) {
                 entry.taken = Some(text.clone());
+                entry.is_unreadable = error.is_some();
             }
         }
         if self.chapters.len() > MAX_GAMES {

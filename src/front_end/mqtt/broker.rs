@@ -5,8 +5,8 @@ use std::{future::Future, io, path::PathBuf, time::Duration};
 use bytes::Bytes;
 use rumqttc::{
     AsyncClient, Broker as Host, ConnectReturnCode, ConnectionError, Event, EventLoop, LastWill,
-    MqttOptions, NetworkOptions, Outgoing, Packet, PublishOptions, PublishProperties, QoS,
-    SubscribeFilterInput, SubscribeReasonCode, Transport,
+    MqttOptions, NetworkOptions, Outgoing, Packet, PubAckReason, PublishOptions, PublishProperties,
+    QoS, SubscribeFilterInput, SubscribeReasonCode, Transport,
 };
 use thiserror::Error;
 use tokio::{sync::mpsc, time::sleep};
@@ -45,13 +45,34 @@ pub enum Heard {
         topic: String,
         /// What is said.
         payload: Bytes,
-        /// Whether the broker had kept it; otherwise it was said now.
+        /// Whether the broker had kept it, or keeps it where nothing may be kept; otherwise it was said now.
         kept: bool,
     },
     /// The oldest message sent is confirmed.
     Confirmed,
-    /// The broker refuses a subscription or a message, for this reason.
+    /// The broker has the oldest message sent, and does not pass it on, for this reason.
+    NotTaken(String),
+    /// The broker refuses a subscription, for this reason.
     Refused(String),
+}
+
+/// What is listened to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Filter {
+    /// The topics.
+    pub topics: String,
+    /// Whether what is said now to be kept counts as kept already: for topics under which nothing may be.
+    pub tells_retained: bool,
+}
+
+impl Filter {
+    /// These topics, as they come.
+    pub fn of(topics: impl ToString) -> Self {
+        Self {
+            topics: topics.to_string(),
+            tells_retained: false,
+        }
+    }
 }
 
 /// A way to a broker.
@@ -59,7 +80,7 @@ pub trait Broker {
     /// Hands a message over. `false` if it cannot be taken now.
     fn send(&mut self, message: &Message) -> bool;
     /// Asks for what is said under these topics. `false` if that cannot be taken now.
-    fn subscribe(&mut self, filters: &[String]) -> bool;
+    fn subscribe(&mut self, filters: &[Filter]) -> bool;
     /// What is heard next. Cancel safe.
     fn heard(&mut self) -> impl Future<Output = Heard> + Send;
     /// Leaves, without the last will.
@@ -162,10 +183,11 @@ impl Broker for Connection {
         self.client.try_publish(topic, payload, options).is_ok()
     }
 
-    fn subscribe(&mut self, filters: &[String]) -> bool {
-        let filters = filters
-            .iter()
-            .map(|filter| SubscribeFilterInput::new(filter.clone(), QoS::AtLeastOnce));
+    fn subscribe(&mut self, filters: &[Filter]) -> bool {
+        let filters = filters.iter().map(|filter| {
+            SubscribeFilterInput::new(filter.topics.clone(), QoS::AtLeastOnce)
+                .preserve_retain(filter.tells_retained)
+        });
         self.client.try_subscribe_many(filters).is_ok()
     }
 
@@ -237,7 +259,10 @@ fn read(packet: Packet) -> Option<Heard> {
                 kept: publish.retain,
             })
         }
-        Packet::PubAck(_) => Some(Heard::Confirmed),
+        Packet::PubAck(ack) => Some(match ack.reason {
+            PubAckReason::Success | PubAckReason::NoMatchingSubscribers => Heard::Confirmed,
+            reason => Heard::NotTaken(format!("{reason:?}")),
+        }),
         Packet::SubAck(ack) => {
             let refused =
                 |code: &&SubscribeReasonCode| !matches!(code, SubscribeReasonCode::Success(_));

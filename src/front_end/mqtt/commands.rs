@@ -16,7 +16,7 @@ use super::{
     messages::{Answer, COMMAND_LIFE, Envelope, MAX_COMMAND, MAX_ID, Online},
     orders::{self, Order},
     outbox::Message,
-    senders::{Senders, Verdict},
+    senders::{Outcome, Senders, Verdict},
     settings::DaemonName,
     topics::Topic,
     turns::Turns,
@@ -45,7 +45,22 @@ pub struct Commands {
     presences: BTreeMap<ClientId, Presence>,
     senders: Senders,
     turns: Turns,
-    buttons: JoinSet<Option<Message>>,
+    buttons: JoinSet<Option<Pressed>>,
+}
+
+/// What came of a button that somebody waits for.
+struct Pressed {
+    from: DaemonName,
+    id: String,
+    outcome: Result<(), String>,
+}
+
+/// Why a command is not carried out, in words for its sender.
+enum Refusal {
+    /// For good: it is refused again whenever it comes.
+    Final(String),
+    /// There is no room for it now: it may come again.
+    NoRoom(String),
 }
 
 impl Commands {
@@ -103,7 +118,11 @@ impl Commands {
     /// The answer to a button whose outcome has come.
     pub async fn pressed(&mut self) -> Option<Option<Message>> {
         let pressed = self.buttons.join_next().await?;
-        Some(pressed.ok().flatten())
+        Some(pressed.ok().flatten().map(|pressed| {
+            let Pressed { from, id, outcome } = pressed;
+            self.senders.conclude(&from, &id, came_of(&outcome));
+            answer(&from, &id, outcome)
+        }))
     }
 
     /// A button of Home Assistant's.
@@ -112,12 +131,15 @@ impl Commands {
             let order = orders::read(&Value::String("ready".to_owned()));
             if let (Ok(Order::Say(saying)), Some(board)) = (order, board) {
                 let (bus, name) = (self.bus.clone(), board.name.clone());
-                self.button(async move {
+                let pressed = self.button(async move {
                     if let Err(why) = buttons::say(&bus, &board, saying).await {
                         info!(board = %name, "a button over the broker does nothing: {why}");
                     }
                     None
                 });
+                if let Err(Refusal::Final(why) | Refusal::NoRoom(why)) = pressed {
+                    info!("a button over the broker does nothing: {why}");
+                }
             }
         }
     }
@@ -156,7 +178,7 @@ impl Commands {
             complaints.complain(envelope.from.as_str(), &words);
             return Vec::new();
         }
-        match self.admit(now, at, name, &envelope) {
+        match self.admit(now, at, &envelope) {
             Ok(true) => {}
             Ok(false) => return Vec::new(),
             Err(outcome) => {
@@ -168,7 +190,7 @@ impl Commands {
             Ok(ready) => ready,
             Err(late) => {
                 let words = "the command comes after one that follows it".to_owned();
-                return vec![concluded(&late.from, &late.id, Err(words), complaints)];
+                return vec![self.concludes(&late, Err(Refusal::Final(words)), complaints)];
             }
         };
         let ready = ready.into_iter();
@@ -195,7 +217,6 @@ impl Commands {
         &mut self,
         now: Instant,
         at: SystemTime,
-        board: &BoardName,
         envelope: &Envelope,
     ) -> Result<bool, Result<(), String>> {
         let until = envelope
@@ -206,8 +227,11 @@ impl Commands {
             .judge(now, at, &envelope.from, &envelope.id, until)
         {
             Verdict::New => Ok(true),
-            Verdict::Again if self.turns.holds(board, envelope) => Ok(false),
-            Verdict::Again => Err(Ok(())),
+            Verdict::Again(Outcome::Pending) => Ok(false),
+            Verdict::Again(Outcome::Done) => Err(Ok(())),
+            Verdict::Again(Outcome::Refused) => Err(Err(
+                "the command was refused before, and is not tried again".to_owned(),
+            )),
             Verdict::TooMany(true) => {
                 Err(Err("there are too many commands: wait a second".to_owned()))
             }
@@ -225,7 +249,26 @@ impl Commands {
     ) -> Option<Message> {
         let here = here.ok_or_else(|| format!("{} has no board `{name}`", self.daemon));
         let outcome = self.carry_out(here, envelope).transpose()?;
-        Some(concluded(&envelope.from, &envelope.id, outcome, complaints))
+        Some(self.concludes(envelope, outcome, complaints))
+    }
+
+    /// The answer to a command that was taken; what came of it is remembered.
+    fn concludes(
+        &mut self,
+        Envelope { from, id, .. }: &Envelope,
+        outcome: Result<(), Refusal>,
+        complaints: &mut Complaints,
+    ) -> Message {
+        let outcome = match outcome {
+            Err(Refusal::NoRoom(words)) => {
+                self.senders.forget(from, id);
+                return concluded(from, id, Err(words), complaints);
+            }
+            Err(Refusal::Final(words)) => Err(words),
+            Ok(()) => Ok(()),
+        };
+        self.senders.conclude(from, id, came_of(&outcome));
+        concluded(from, id, outcome, complaints)
     }
 
     /// Carries a command out, or says why not; `None` if its answer comes later.
@@ -233,23 +276,26 @@ impl Commands {
         &mut self,
         here: Result<BoardHandle, String>,
         envelope: &Envelope,
-    ) -> Result<Option<()>, String> {
-        let order = orders::read(&envelope.command).map_err(|error| error.to_string())?;
-        let here = here?;
+    ) -> Result<Option<()>, Refusal> {
+        let order = orders::read(&envelope.command);
+        let order = order.map_err(|error| Refusal::Final(error.to_string()))?;
+        let here = here.map_err(Refusal::Final)?;
         let board = &here.name;
         let (statement, begun) = match order {
             Order::Statement(command) => (command, None),
             Order::Again(command, begun) => (command, Some(begun)),
             Order::PutOut => {
-                return give(&here, Command::PutOut).map(Some);
+                give(&here, Command::PutOut).map_err(Refusal::NoRoom)?;
+                return Ok(Some(()));
             }
             Order::Say(saying) => {
                 let bus = self.bus.clone();
                 let (from, id) = (envelope.from.clone(), envelope.id.clone());
                 self.button(async move {
                     let said = buttons::say(&bus, &here, saying).await;
-                    Some(answer(&from, &id, said.map_err(|why| why.to_string())))
-                });
+                    let outcome = said.map_err(|why| why.to_string());
+                    Some(Pressed { from, id, outcome })
+                })?;
                 return Ok(None);
             }
             Order::Promote(role) => {
@@ -257,8 +303,9 @@ impl Commands {
                 let (from, id) = (envelope.from.clone(), envelope.id.clone());
                 self.button(async move {
                     let said = buttons::promote(&bus, &here, role).await;
-                    Some(answer(&from, &id, said.map_err(|why| why.to_string())))
-                });
+                    let outcome = said.map_err(|why| why.to_string());
+                    Some(Pressed { from, id, outcome })
+                })?;
                 return Ok(None);
             }
         };
@@ -271,7 +318,9 @@ impl Commands {
             client: there,
         };
         let client = self.guests.number(&guest, board, || (self.number)());
-        let client = client.ok_or("there are too many clients of other daemons here")?;
+        let client = client.ok_or_else(|| {
+            Refusal::NoRoom("there are too many clients of other daemons here".to_owned())
+        })?;
         if begun.is_some_and(|begun| begun.is_so(client, &here.state())) {
             return Ok(Some(()));
         }
@@ -281,7 +330,7 @@ impl Commands {
             self.lists(client, label.clone(), board);
         }
         let leaves = command.leaves();
-        give(&here, command)?;
+        give(&here, command).map_err(Refusal::NoRoom)?;
         if leaves {
             self.guests.leaves(&guest, board);
             self.presences.remove(&client);
@@ -303,11 +352,16 @@ impl Commands {
     }
 
     /// Waits for what comes of a button.
-    fn button(&mut self, pressed: impl Future<Output = Option<Message>> + Send + 'static) {
+    fn button(
+        &mut self,
+        pressed: impl Future<Output = Option<Pressed>> + Send + 'static,
+    ) -> Result<(), Refusal> {
         if self.buttons.len() >= MAX_BUTTONS {
-            return;
+            let words = "too many buttons wait for what comes of them: try again in a moment";
+            return Err(Refusal::NoRoom(words.to_owned()));
         }
         self.buttons.spawn(pressed);
+        Ok(())
     }
 }
 
@@ -315,6 +369,13 @@ impl Commands {
 pub fn give(board: &BoardHandle, command: Command) -> Result<(), String> {
     let given = board.commands.try_send(command);
     given.map_err(|_| format!("{} has too much to do now: try again", board.name))
+}
+
+fn came_of(outcome: &Result<(), String>) -> Outcome {
+    match outcome {
+        Ok(()) => Outcome::Done,
+        Err(_) => Outcome::Refused,
+    }
 }
 
 /// The answer to a command whose outcome is known; a failure is told here too.
@@ -334,4 +395,120 @@ fn answer(to: &DaemonName, id: &str, outcome: Result<(), String>) -> Message {
     let answer = Answer::to(clock::now(), id, outcome);
     let payload = serde_json::to_string(&answer).unwrap_or_default();
     Message::once(&Topic::answers(to), payload).within(COMMAND_LIFE)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use serde_json::json;
+    use tokio::sync::{broadcast, mpsc};
+
+    use super::*;
+    use crate::{
+        bus::{
+            CAPACITY, COMMANDS, Publisher,
+            pairings::{Pairing, Saying},
+        },
+        vocabulary::Snapshot,
+    };
+
+    /// A house with one board, whose opponent takes a draw offer.
+    struct Rig {
+        bus: Bus,
+        board: BoardHandle,
+        commands: Commands,
+        complaints: Complaints,
+    }
+
+    impl Rig {
+        fn new() -> Self {
+            let (publications, _) = broadcast::channel(CAPACITY);
+            let name: BoardName = "table".parse().unwrap();
+            let board = BoardHandle {
+                name: name.clone(),
+                way: "in a test".into(),
+                commands: mpsc::channel(COMMANDS).0,
+                publisher: Publisher::new(publications.clone(), Snapshot::new(name)),
+            };
+            let bus = Bus::new(publications, vec![board.clone()]);
+            let number = Arc::new(|| ClientId(1));
+            let commands = Commands::new("hall-1".parse().unwrap(), bus.clone(), number);
+            Self {
+                bus,
+                board,
+                commands,
+                complaints: Complaints::default(),
+            }
+        }
+
+        /// Says a command; what is answered at once.
+        fn says(&mut self, id: &str, command: &Value) -> Vec<Answer> {
+            let at = SystemTime::now();
+            let until = humantime::format_rfc3339_seconds(at + Duration::from_secs(60)).to_string();
+            let envelope =
+                json!({ "id": id, "from": "hall-2", "expires": until, "command": command });
+            let named = (&self.board.name.clone(), Some(self.board.clone()));
+            let payload = envelope.to_string();
+            let answers = self.commands.command(
+                Instant::now(),
+                at,
+                named,
+                payload.as_bytes(),
+                &mut self.complaints,
+            );
+            answers.iter().map(read).collect()
+        }
+    }
+
+    fn read(message: &Message) -> Answer {
+        serde_json::from_slice(&message.payload).unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_command_that_comes_twice_is_answered_as_the_first_and_not_before_it() {
+        let mut rig = Rig::new();
+        let draw = json!("draw");
+        let pairing = Pairing {
+            can: vec![Saying::Draw],
+            ..Pairing::default()
+        };
+        let mut entry = rig.bus.pairings().enter(rig.board.name.clone(), pairing);
+        assert_eq!(rig.says("1", &draw), []);
+        assert_eq!(rig.says("1", &draw), [], "its opponent has not answered");
+        let hears = async {
+            let said = entry.said().await;
+            said.answer.send(Err("no, thanks".to_owned())).unwrap();
+        };
+        let (pressed, ()) = tokio::join!(rig.commands.pressed(), hears);
+        let error = read(&pressed.unwrap().unwrap()).error;
+        assert!(error.unwrap().contains("no, thanks"));
+        let again = rig.says("1", &draw);
+        assert!(!again[0].done && again[0].error.is_some(), "{again:?}");
+        // What is no command is refused both times.
+        for _ in 0..2 {
+            assert!(rig.says("2", &json!("castle"))[0].error.is_some());
+        }
+    }
+
+    #[tokio::test]
+    async fn a_button_for_which_there_is_no_room_is_refused_and_may_come_again() {
+        let mut rig = Rig::new();
+        let draw = json!("draw");
+        let mut entry = rig
+            .bus
+            .pairings()
+            .enter(rig.board.name.clone(), Pairing::default());
+        for number in 0..MAX_BUTTONS {
+            assert_eq!(rig.says(&number.to_string(), &draw), []);
+        }
+        let refused = rig.says("x", &draw);
+        assert!(refused[0].error.is_some(), "{refused:?}");
+        let hears = async {
+            let _ = entry.said().await.answer.send(Ok(()));
+        };
+        let (pressed, ()) = tokio::join!(rig.commands.pressed(), hears);
+        assert!(read(&pressed.unwrap().unwrap()).done);
+        assert_eq!(rig.says("x", &draw), [], "it waits for its opponent now");
+    }
 }

@@ -3,6 +3,7 @@
 use tracing::info;
 
 use super::{
+    broker::Filter,
     hub::Wanted,
     remote::{News, Remote},
     standing::Asked,
@@ -48,10 +49,10 @@ impl Elsewhere {
     }
 
     /// What is listened to.
-    pub fn filters(&self) -> [String; 2] {
+    pub fn filters(&self) -> [Filter; 2] {
         let far = self.remote.far();
         [Part::State, Part::Events]
-            .map(|part| Topic::board(&far.daemon, &far.board, part).to_string())
+            .map(|part| Filter::of(Topic::board(&far.daemon, &far.board, part)))
     }
 
     /// Publishes what is heard of it.

@@ -13,7 +13,7 @@ pub const MAX_GUESTS: usize = 2_048;
 pub struct Guest {
     /// Its daemon.
     pub daemon: DaemonName,
-    /// Which start of that daemon it belongs to.
+    /// Which start of that daemon it belongs to; 0 if nobody says.
     pub epoch: u64,
     /// Its number there.
     pub client: ClientId,
@@ -103,9 +103,9 @@ impl Guests {
         told.collect()
     }
 
-    /// A daemon has started again: its clients of before are lost.
+    /// A daemon has started again: its clients of before are lost. Those that do not say which start they belong to are not known to be.
     pub fn started(&mut self, daemon: &DaemonName, epoch: u64) -> Vec<Told> {
-        let old = |guest: &Guest| guest.daemon == *daemon && guest.epoch < epoch;
+        let old = |guest: &Guest| guest.daemon == *daemon && (1..epoch).contains(&guest.epoch);
         let lost = self.known.extract_if(.., |guest, _| old(guest));
         let mut told = Vec::new();
         for (_, Known { here, boards }) in lost {
@@ -178,5 +178,18 @@ mod tests {
         assert_eq!(guests.len(), 1);
         let told = guests.away(&"hall-2".parse().unwrap(), true);
         assert_eq!(told[0].1.to_string(), "away 11 on");
+    }
+
+    #[test]
+    fn a_client_that_does_not_say_its_start_is_not_lost_by_a_sign_of_life() {
+        let mut guests = Guests::default();
+        let board: BoardName = "citrine".parse().unwrap();
+        guests.number(&guest(0, 7), &board, || ClientId(10));
+        assert!(
+            guests
+                .started(&"hall-2".parse().unwrap(), 1_796_000_000_000)
+                .is_empty()
+        );
+        assert_eq!(guests.guest(ClientId(10)), Some(guest(0, 7)));
     }
 }

@@ -180,9 +180,9 @@ impl Outbox {
         }
     }
 
-    /// The broker has confirmed the oldest message.
-    pub fn confirmed(&mut self) {
-        self.sent.pop_front();
+    /// The broker has confirmed the oldest message: this one.
+    pub fn confirmed(&mut self) -> Option<Message> {
+        self.sent.pop_front().map(|sent| sent.message)
     }
 
     /// Whether nothing waits and everything is confirmed.

@@ -21,7 +21,8 @@ use crate::{
 #[derive(Debug)]
 pub struct Outward {
     daemon: DaemonName,
-    epoch: u64,
+    /// Where a board begins to count: beyond those that are gone, for it may be one of them that is back.
+    first: Numbers,
     boards: BTreeMap<BoardName, Numbers>,
 }
 
@@ -30,7 +31,11 @@ impl Outward {
     pub fn new(daemon: DaemonName, epoch: u64) -> Self {
         Self {
             daemon,
-            epoch,
+            first: Numbers {
+                epoch,
+                sequence: 0,
+                revision: 0,
+            },
             boards: BTreeMap::new(),
         }
     }
@@ -90,18 +95,17 @@ impl Outward {
 
     /// The messages that take a board off the broker.
     pub fn gone(&mut self, board: &BoardName) -> Vec<Message> {
-        self.boards.remove(board);
+        if let Some(last) = self.boards.remove(board) {
+            // The next number is given to nobody: from the gap others see that something may be missing.
+            self.first.sequence = self.first.sequence.max(last.sequence + 1);
+            self.first.revision = self.first.revision.max(last.revision);
+        }
         let topic = Topic::board(&self.daemon, board, Part::State);
         vec![Message::retained(&topic, "")]
     }
 
     fn numbers(&mut self, board: &BoardName) -> &mut Numbers {
-        let first = Numbers {
-            epoch: self.epoch,
-            sequence: 0,
-            revision: 0,
-        };
-        self.boards.entry(board.clone()).or_insert(first)
+        self.boards.entry(board.clone()).or_insert(self.first)
     }
 }
 
@@ -123,7 +127,7 @@ mod tests {
     };
 
     #[test]
-    fn a_move_whose_event_was_lost_here_is_told_there() {
+    fn a_move_whose_event_was_lost_here_is_told_there_and_a_board_that_was_gone_is_heard_again() {
         let (publications, _) = broadcast::channel(CAPACITY);
         let name: BoardName = "table".parse().unwrap();
         let publisher = Publisher::new(publications.clone(), Snapshot::new(name.clone()));
@@ -163,5 +167,18 @@ mod tests {
             matches!(&events[..], [Event::Moved { ply: 1, .. }]),
             "{events:?}"
         );
+        // The board is taken away, and comes back with its game begun anew.
+        let gone = outward.gone(&name);
+        remote
+            .state(Instant::now(), &gone[0].payload, true)
+            .unwrap()
+            .unwrap();
+        board
+            .publisher
+            .publish([], Some(Snapshot::new(name.clone())));
+        let state = outward.state(&bus, &board, &board.state(), |_| None);
+        let news = remote.state(Instant::now(), &state.payload, true);
+        let game = news.unwrap().map(|news| news.state.game.len());
+        assert_eq!(game, Some(0), "it is not taken for old");
     }
 }

@@ -9,6 +9,7 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
+use jiff::tz::TimeZone;
 use serde::Deserialize;
 use serde_json::Value;
 use tokio::sync::oneshot;
@@ -26,6 +27,7 @@ use super::{
 use crate::{
     bus::{elsewhere::Pressed, pairings::Pairing},
     chess::game::{Game, uci},
+    front_end::pgn_text::clock as local,
     system::clock::written,
     vocabulary::{
         Advice, BoardName, By, ClientId, ClientPlace, Command, Event, LinkState, Snapshot,
@@ -67,8 +69,11 @@ pub struct News {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Presence {
     Here,
-    /// Why not.
-    Away(String),
+    Away {
+        why: String,
+        /// By our clock; `None` if it was never heard.
+        since: Option<SystemTime>,
+    },
 }
 
 #[derive(Debug)]
@@ -77,6 +82,8 @@ struct Unanswered {
     client: Option<ClientId>,
     /// Whether the client leaves by it.
     leaves: bool,
+    /// Whether it ends the client's game, and the number of that.
+    ends: Option<Option<u64>>,
     /// Who waits for the answer to a button.
     pressed: Option<oneshot::Sender<Result<(), String>>>,
     since: Instant,
@@ -89,6 +96,7 @@ impl Unanswered {
             id: String::new(),
             client: None,
             leaves: false,
+            ends: None,
             pressed: None,
             since: now,
         }
@@ -148,7 +156,7 @@ impl Remote {
             // It grows with each start, and more slowly than the epoch does.
             series: (ours.epoch, 0),
             ours,
-            presence: Presence::Away(why),
+            presence: Presence::Away { why, since: None },
             heard: None,
             their_clock: TheirClock::default(),
             numbers: Numbers::default(),
@@ -194,7 +202,14 @@ impl Remote {
                 "{} is there, but shows no board `{}`: is it in its configuration?",
                 self.far.daemon, self.far.board
             ),
-            Presence::Away(why) => why.clone(),
+            Presence::Away { why, since: None } => why.clone(),
+            Presence::Away {
+                why,
+                since: Some(since),
+            } => {
+                let since = local(*since, &TimeZone::system(), "%Y-%m-%d %H:%M");
+                format!("{why} (away since {since})")
+            }
         };
         Snapshot {
             link: LinkState::Down(why.clone()),
@@ -221,8 +236,9 @@ impl Remote {
     }
 
     /// The broker cannot be reached, for this reason.
-    pub fn unreached(&mut self, why: &str) -> Option<News> {
-        self.leaves(why.to_owned())
+    pub fn unreached(&mut self, at: SystemTime, why: &str) -> Option<News> {
+        let was_here = self.presence == Presence::Here;
+        self.leaves(why.to_owned(), was_here.then_some(at))
     }
 
     /// The other daemon says whether it is there.
@@ -241,7 +257,16 @@ impl Remote {
                 "{} is away: its BoardBridge has stopped or lost the broker",
                 self.far.daemon
             );
-            return self.leaves(why);
+            return self.leaves(why, Some(at));
+        }
+        let kept_since = online.said_at().filter(|_| !live);
+        let kept_since = kept_since.map(|theirs| self.their_clock.here(theirs));
+        // What is heard now counts more than what the broker has kept.
+        if self.presence != Presence::Here
+            && let Some(since) = kept_since
+            && at.duration_since(since).is_ok_and(|age| age >= AWAY_AFTER)
+        {
+            return self.leaves(self.silent(), Some(since));
         }
         let theirs = online.said_at().filter(|_| live);
         let is_news = theirs.is_some_and(|theirs| self.their_clock.shows(theirs, at));
@@ -347,12 +372,18 @@ impl Remote {
             self.refusals.push(error.chars().take(MAX_WORDS).collect());
         } else if let Some(Unanswered {
             client: Some(client),
-            leaves: true,
+            leaves,
+            ends,
             ..
         }) = answered
-            && self.standing.get(&client).is_some_and(Standing::leaves)
+            && let Some(standing) = self.standing.get_mut(&client)
         {
-            self.standing.remove(&client);
+            if let Some(number) = ends {
+                standing.is_over(number);
+            }
+            if leaves && standing.leaves() {
+                self.standing.remove(&client);
+            }
         }
         true
     }
@@ -361,7 +392,7 @@ impl Remote {
     pub fn command(&mut self, now: Instant, at: SystemTime, command: &Command) -> Vec<Message> {
         let takes_over = command
             .client()
-            .is_some_and(|client| self.note(client, command));
+            .is_some_and(|client| self.note(now, client, command));
         if takes_over {
             return self.again(now, at);
         }
@@ -393,7 +424,6 @@ impl Remote {
         if self.presence != Presence::Here || !self.is_shown {
             return Vec::new();
         }
-        let late = |since: Instant| now.saturating_duration_since(since) >= ANSWER_WAIT;
         let mut again: Vec<ClientId> = Vec::new();
         self.unanswered.retain(|one| {
             let lost = one.is_lost(now);
@@ -402,10 +432,8 @@ impl Remote {
             !lost
         });
         for (client, standing) in &self.standing {
-            let number = standing.number();
-            let known = number.is_none_or(|number| self.shown.place(*client, number).is_some())
-                && !standing.leaves();
-            if !known && standing.said.is_none_or(late) && !again.contains(client) {
+            let knows = |number| self.shown.place(*client, number).is_some();
+            if standing.is_due(now, ANSWER_WAIT, knows) && !again.contains(client) {
                 again.push(*client);
             }
         }
@@ -423,26 +451,33 @@ impl Remote {
     }
 
     /// Notes the time: a daemon that has not been heard for long is away.
-    pub fn timeout(&mut self, now: Instant) -> Option<News> {
-        let heard = self.heard?;
-        if self.presence != Presence::Here || now.saturating_duration_since(heard) < AWAY_AFTER {
+    pub fn timeout(&mut self, now: Instant, at: SystemTime) -> Option<News> {
+        let silence = now.saturating_duration_since(self.heard?);
+        if self.presence != Presence::Here || silence < AWAY_AFTER {
             return None;
         }
-        let why = format!(
+        let since = at.checked_sub(silence);
+        self.leaves(self.silent(), since)
+    }
+
+    /// Why a daemon that says nothing counts as away.
+    fn silent(&self) -> String {
+        format!(
             "{} has not been heard for {} s: has it lost power, or the network?",
             self.far.daemon,
             AWAY_AFTER.as_secs()
-        );
-        self.leaves(why)
+        )
     }
 
     /// Notes what a client says. `true` if it takes a new game over that was asked for before, and all has to be said.
-    fn note(&mut self, client: ClientId, command: &Command) -> bool {
+    fn note(&mut self, now: Instant, client: ClientId, command: &Command) -> bool {
         match command {
             // Nothing else counts any more; it is said until the other daemon has answered it.
             Command::Release { .. } | Command::Lost { .. } => {
-                let left = self.standing.remove(&client);
-                self.asked = left.and_then(|left| left.asked()).or(self.asked);
+                if let Some(left) = self.standing.remove(&client) {
+                    self.asked = left.asked().or(self.asked);
+                    self.standing.insert(client, left.left());
+                }
             }
             Command::Ready { .. } => return false,
             // Where no game is, no other begins by it: said again, it could only undo the hand's first move.
@@ -452,7 +487,11 @@ impl Remote {
         if self.standing.len() >= MAX_CLIENTS && !self.standing.contains_key(&client) {
             return false;
         }
-        let standing = self.standing.entry(client).or_default();
+        let is_up = self.is_up();
+        // What is said to a board that is there is said at once.
+        let said = is_up.then_some(now);
+        let new = || Standing::said_at(said);
+        let standing = self.standing.entry(client).or_insert_with(new);
         standing.states(command, self.shown.since);
         let asked = self
             .asked
@@ -490,6 +529,12 @@ impl Remote {
         let unanswered = Unanswered {
             client: command.client(),
             leaves: command.leaves(),
+            ends: matches!(command, Command::Ended { .. }).then(|| {
+                let standing = command
+                    .client()
+                    .and_then(|client| self.standing.get(&client));
+                standing.and_then(Standing::number)
+            }),
             ..Unanswered::new(now)
         };
         self.envelope(at, unanswered, said)
@@ -559,6 +604,9 @@ impl Remote {
         };
         self.events.clear();
         self.reached();
+        for standing in self.standing.values_mut() {
+            standing.is_forgotten();
+        }
     }
 
     fn comes(&mut self, now: Instant) -> Option<News> {
@@ -575,13 +623,17 @@ impl Remote {
         Some(self.news(events))
     }
 
-    fn leaves(&mut self, why: String) -> Option<News> {
-        let away = Presence::Away(why.clone());
-        if self.presence == away {
-            return None;
-        }
-        let was_here = self.presence == Presence::Here;
-        self.presence = away;
+    fn leaves(&mut self, why: String, since: Option<SystemTime>) -> Option<News> {
+        let (was_here, since) = match &self.presence {
+            Presence::Away { why: known, .. } if *known == why => return None,
+            // It is away since then, whatever the reason is now.
+            Presence::Away { since: known, .. } => (false, known.or(since)),
+            Presence::Here => (true, since),
+        };
+        self.presence = Presence::Away {
+            why: why.clone(),
+            since,
+        };
         self.reached();
         let events = if was_here {
             vec![Event::Disconnected { why }]

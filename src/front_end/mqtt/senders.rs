@@ -14,7 +14,8 @@ pub const MAX_SENDERS: usize = 256;
 pub const AT_ONCE: u32 = 400;
 /// Commands of one sender a second, after that: two for each of a hundred boards.
 pub const PER_SECOND: u32 = 200;
-/// Bytes that an identifier takes until its command expires: a key of eight, a time of four, and what a B-tree takes for them.
+/// Bytes that an identifier takes until its command expires: a key of eight, a time of four, an outcome of one, and what a B-tree takes
+/// for them.
 const ID: usize = 32;
 /// Bytes of identifiers that every sender may have remembered, whatever others do: of its commands of a second and more.
 pub const OWN_BYTES: usize = 8 * 1024;
@@ -29,10 +30,29 @@ const LOOK: Duration = Duration::from_secs(1);
 pub enum Verdict {
     /// It is.
     New,
-    /// It was taken before.
-    Again,
+    /// It was taken before, and this came of it.
+    Again(Outcome),
     /// There are too many. `true` the first time since one was taken.
     TooMany(bool),
+}
+
+/// What came of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Nothing yet: its answer is still to come.
+    Pending,
+    /// It was done.
+    Done,
+    /// It was refused.
+    Refused,
+}
+
+/// A command that was taken.
+#[derive(Debug)]
+struct Taken {
+    /// Until when it is good, in seconds since 1970.
+    until: u32,
+    outcome: Outcome,
 }
 
 #[derive(Debug)]
@@ -40,13 +60,13 @@ struct Sender {
     left: f64,
     at: Instant,
     told: bool,
-    /// What stands for an identifier, and until when its command is good, in seconds since 1970.
-    ids: BTreeMap<u64, u32>,
+    /// Its commands, by what stands for their identifiers.
+    ids: BTreeMap<u64, Taken>,
 }
 
 impl Sender {
     fn expire(&mut self, at: u32) {
-        self.ids.retain(|_, until| *until >= at);
+        self.ids.retain(|_, taken| taken.until >= at);
     }
 
     /// What it has beyond its own.
@@ -105,8 +125,8 @@ impl Senders {
         let more = passed.as_secs_f64() * f64::from(PER_SECOND);
         sender.left = (sender.left + more).min(f64::from(AT_ONCE));
         sender.at = now;
-        if sender.ids.contains_key(&id) {
-            return Verdict::Again;
+        if let Some(taken) = sender.ids.get(&id) {
+            return Verdict::Again(taken.outcome);
         }
         let has_room = sender.ids.len() * ID + ID <= OWN_BYTES;
         let is_paced = sender.left >= 1.0;
@@ -121,9 +141,32 @@ impl Senders {
         sender.told = false;
         let before = sender.shared();
         // Kept until the second is over.
-        sender.ids.insert(id, seconds(until).saturating_add(1));
+        let taken = Taken {
+            until: seconds(until).saturating_add(1),
+            outcome: Outcome::Pending,
+        };
+        sender.ids.insert(id, taken);
         self.shared += sender.shared().saturating_sub(before);
         Verdict::New
+    }
+
+    /// Notes what came of a command.
+    pub fn conclude(&mut self, from: &DaemonName, id: &str, outcome: Outcome) {
+        let id = self.hasher.hash_one(id);
+        let sender = self.known.get_mut(from);
+        if let Some(taken) = sender.and_then(|sender| sender.ids.get_mut(&id)) {
+            taken.outcome = outcome;
+        }
+    }
+
+    /// A command was not carried out, and may come again.
+    pub fn forget(&mut self, from: &DaemonName, id: &str) {
+        let id = self.hasher.hash_one(id);
+        if let Some(sender) = self.known.get_mut(from) {
+            let before = sender.shared();
+            sender.ids.remove(&id);
+            self.shared = self.shared.saturating_sub(before - sender.shared());
+        }
     }
 
     /// Whether one more identifier may be remembered beyond what senders have of their own.
@@ -177,7 +220,16 @@ mod tests {
             let verdict = senders.judge(now, at, &loud, &number.to_string(), until);
             assert_eq!(verdict, Verdict::New);
         }
-        assert_eq!(senders.judge(now, at, &loud, "0", until), Verdict::Again);
+        let again = |outcome| Verdict::Again(outcome);
+        assert_eq!(
+            senders.judge(now, at, &loud, "0", until),
+            again(Outcome::Pending)
+        );
+        senders.conclude(&loud, "0", Outcome::Refused);
+        assert_eq!(
+            senders.judge(now, at, &loud, "0", until),
+            again(Outcome::Refused)
+        );
         assert_eq!(
             senders.judge(now, at, &loud, "x", until),
             Verdict::TooMany(true)
@@ -215,7 +267,7 @@ mod tests {
             assert!(*taken >= OWN_BYTES / ID, "every sender has its share");
             for id in 0..*taken {
                 let verdict = senders.judge(now, at, &name(number), &id.to_string(), until);
-                assert_eq!(verdict, Verdict::Again);
+                assert_eq!(verdict, Verdict::Again(Outcome::Pending));
             }
         }
         // Another name is no way to make one forgotten before its commands have expired.

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::{debug, info, warn};
 
 use super::{
-    broker::{Broker, Connection, Heard},
+    broker::{Broker, Connection, Filter, Heard},
     commands::{Commands, give},
     complaints::Complaints,
     elsewhere::Elsewhere,
@@ -134,7 +134,7 @@ struct Server<'a> {
     /// Where buttons of boards elsewhere are pressed.
     presses: Option<mpsc::Sender<Pressed>>,
     /// Topics to listen to.
-    filters: Vec<String>,
+    filters: Vec<Filter>,
     /// When Home Assistant is told everything again.
     birth: Option<tokio::time::Instant>,
 }
@@ -228,7 +228,7 @@ impl<'a> Server<'a> {
     async fn leave(&mut self, broker: &mut impl Broker) {
         for elsewhere in self.remotes.values_mut() {
             let why = "the connection to the broker is switched off";
-            let news = elsewhere.remote.unreached(why);
+            let news = elsewhere.remote.unreached(clock::now(), why);
             elsewhere.publish(&self.house.bus, news);
         }
         self.presses = None;
@@ -240,7 +240,7 @@ impl<'a> Server<'a> {
             while self.unreached.is_none() && !self.outbox.is_done() {
                 self.flush(broker);
                 match broker.heard().await {
-                    Heard::Confirmed => self.outbox.confirmed(),
+                    Heard::Confirmed | Heard::NotTaken(_) => drop(self.outbox.confirmed()),
                     Heard::Lost(_) => break,
                     _ => {}
                 }
@@ -399,7 +399,9 @@ impl<'a> Server<'a> {
             let mut elsewhere = Elsewhere::new(remote, wanted, shelf);
             match &self.unreached {
                 Some(why) => {
-                    let news = elsewhere.remote.unreached(&self.no_broker(why));
+                    let news = elsewhere
+                        .remote
+                        .unreached(clock::now(), &self.no_broker(why));
                     elsewhere.publish(&self.house.bus, news);
                 }
                 None => self.filters.extend(elsewhere.filters()),
@@ -455,7 +457,7 @@ impl<'a> Server<'a> {
         let (now, at) = (Instant::now(), clock::now());
         let mut messages = Vec::new();
         for elsewhere in self.remotes.values_mut() {
-            let news = elsewhere.remote.timeout(now);
+            let news = elsewhere.remote.timeout(now, at);
             elsewhere.publish(&self.house.bus, news);
             messages.extend(elsewhere.remote.again(now, at));
         }
@@ -483,7 +485,16 @@ impl<'a> Server<'a> {
                 debug!(%topic, bytes = %printable(&payload, 256), kept, "<");
                 self.said(&topic, &payload, !kept).await;
             }
-            Heard::Confirmed => self.outbox.confirmed(),
+            Heard::Confirmed => drop(self.outbox.confirmed()),
+            Heard::NotTaken(why) => {
+                if let Some(Message { topic, .. }) = self.outbox.confirmed() {
+                    let words = format!(
+                        "the broker {} does not pass on what is said under {topic} ({why}): has this user the right to write there?",
+                        self.house.config.url
+                    );
+                    self.complaints.complain(&topic, &words);
+                }
+            }
             Heard::Refused(why) => {
                 warn!("the broker {}: {why}", self.house.config.url);
             }
@@ -494,16 +505,19 @@ impl<'a> Server<'a> {
     fn reached(&mut self) {
         self.unreached = None;
         info!("the broker {} is reached", self.house.config.url);
-        let board = |part: &str| format!("{}/{}/boards/+/{part}", super::topics::ROOT, self.daemon);
+        let board = |part: &str| Filter {
+            topics: format!("{}/{}/boards/+/{part}", super::topics::ROOT, self.daemon),
+            tells_retained: true,
+        };
         self.filters = vec![
-            format!("{}/+/online", super::topics::ROOT),
-            Topic::answers(&self.daemon).to_string(),
+            Filter::of(format!("{}/+/online", super::topics::ROOT)),
+            Filter::of(Topic::answers(&self.daemon)),
             board("commands"),
             board("press"),
         ];
         if self.house.config.home_assistant {
             let prefix = &self.house.config.discovery_prefix;
-            self.filters.push(home_assistant::birth(prefix));
+            self.filters.push(Filter::of(home_assistant::birth(prefix)));
         }
         for elsewhere in self.remotes.values_mut() {
             elsewhere.remote.reached();
@@ -522,7 +536,7 @@ impl<'a> Server<'a> {
         let words = self.no_broker(why);
         warn!("{words}");
         for elsewhere in self.remotes.values_mut() {
-            let news = elsewhere.remote.unreached(&words);
+            let news = elsewhere.remote.unreached(clock::now(), &words);
             elsewhere.publish(&self.house.bus, news);
         }
     }
@@ -543,7 +557,7 @@ impl<'a> Server<'a> {
         match about {
             About::Online => self.online(&daemon, payload, live),
             About::Answers if ours => self.answered(payload),
-            // A command that the broker kept is not said now.
+            // A command that the broker kept is not said now, and one that it is to keep would come again.
             About::Board(board, Part::Commands) if ours && live && !payload.is_empty() => {
                 self.command(&board, payload);
             }

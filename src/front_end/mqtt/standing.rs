@@ -2,7 +2,7 @@
 
 use std::{
     mem::discriminant,
-    time::{Instant, SystemTime},
+    time::{Duration, Instant, SystemTime},
 };
 
 use serde::{Deserialize, Serialize};
@@ -23,8 +23,10 @@ pub struct Asked {
 #[derive(Debug, Default)]
 pub(super) struct Standing {
     commands: Vec<Command>,
-    /// When all of it was last said.
+    /// When all of it was last said; `None` if it has to be said now.
     pub said: Option<Instant>,
+    /// Its game is over, and the other daemon knows it.
+    is_over: bool,
     /// The number of the target that a new game in it belongs to.
     begins: Option<u64>,
     /// Since when the game before that one is known.
@@ -32,6 +34,14 @@ pub(super) struct Standing {
 }
 
 impl Standing {
+    /// Of a client all of which was said then.
+    pub fn said_at(said: Option<Instant>) -> Self {
+        Self {
+            said,
+            ..Self::default()
+        }
+    }
+
     /// The client says this; the board's game is known since `since`.
     pub fn states(&mut self, command: &Command, since: Option<SystemTime>) {
         let kind = discriminant(command);
@@ -53,6 +63,7 @@ impl Standing {
         };
         self.commands.retain(|before| !replaces(before));
         self.commands.push(command.clone());
+        self.is_over &= !matches!(command, Command::Target { .. } | Command::NewGame { .. });
         match command {
             Command::NewGame { .. } => {
                 self.begins = None;
@@ -98,16 +109,62 @@ impl Standing {
         self.commands.iter().any(new).then_some(Asked { after })
     }
 
+    /// What is left of it when the client leaves: the end of its game, unless that is known.
+    pub fn left(mut self) -> Self {
+        let is_known = self.is_over || self.asked().is_some();
+        let is_end = |command: &Command| matches!(command, Command::Ended { .. });
+        self.commands.retain(|command| is_end(command) && !is_known);
+        Self {
+            commands: self.commands,
+            ..Self::default()
+        }
+    }
+
+    /// The other daemon has taken the end of the game of this number.
+    pub fn is_over(&mut self, number: Option<u64>) {
+        let is_end = |command: &Command| matches!(command, Command::Ended { .. });
+        self.is_over |= self.number() == number && self.commands.iter().any(is_end);
+    }
+
+    /// The other daemon has started again, and may know nothing of it.
+    pub fn is_forgotten(&mut self) {
+        self.is_over = false;
+    }
+
+    /// Whether all of it has to be said again; `knows` whether the board knows the game of this number.
+    pub fn is_due(&self, now: Instant, wait: Duration, knows: impl Fn(u64) -> bool) -> bool {
+        let is_known = self.is_between_games() || self.number().is_none_or(knows);
+        match self.said {
+            _ if self.is_over && !self.leaves() => false,
+            // Whatever was said before the connection was lost may be lost too.
+            None => true,
+            Some(said) => {
+                (!is_known || self.leaves()) && now.saturating_duration_since(said) >= wait
+            }
+        }
+    }
+
+    /// Whether the client has asked for a new game and not stated its first position: what it stated before would be taken for that.
+    fn is_between_games(&self) -> bool {
+        self.asked().is_some() && self.begins.is_none()
+    }
+
     /// Every command, as it is said again.
     pub fn again(&self) -> Vec<(Command, Value)> {
-        let after = self.after;
-        let begun = self.begins.map(|before| Begun { before, after });
-        let said = |command: &Command| match (command, begun) {
+        let next = || self.number().map_or(1, |number| number.saturating_add(1));
+        let begun = Begun {
+            before: self.begins.unwrap_or_else(next),
+            after: self.after,
+        };
+        let said = |command: &Command| match command {
             // A game that has gone on meanwhile must not be begun anew.
-            (Command::NewGame { client }, Some(begun)) => orders::new_game_again(*client, begun),
+            Command::NewGame { client } => orders::new_game_again(*client, begun),
             _ => orders::write(command),
         };
-        let commands = self.commands.iter();
+        let is_said = |command: &&Command| {
+            !self.is_between_games() || !matches!(command, Command::Target { .. })
+        };
+        let commands = self.commands.iter().filter(is_said);
         commands
             .map(|command| (command.clone(), said(command)))
             .collect()

@@ -7,7 +7,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{messages::Envelope, settings::DaemonName};
+use super::{
+    messages::{Envelope, LONGEST_LIFE},
+    settings::DaemonName,
+};
 use crate::vocabulary::BoardName;
 
 /// How long a command waits for one before it, which may be lost. A broker that delivers in another order does so within a few
@@ -28,6 +31,7 @@ struct Speech {
     next: u64,
     /// What came early, and when.
     early: BTreeMap<u64, (Instant, Envelope)>,
+    /// When a command of it was taken last.
     heard: Instant,
 }
 
@@ -65,6 +69,12 @@ impl Turns {
                 self.speeches.remove(&silent);
             }
         }
+        // Whatever was said before its last command has expired by then: no series blocks others for longer.
+        let is_over = |speech: &Speech| now.saturating_duration_since(speech.heard) > LONGEST_LIFE;
+        if self.speeches.get(&speaker).is_some_and(is_over) {
+            self.change(&speaker, |speech| speech.early.clear());
+            self.speeches.remove(&speaker);
+        }
         let begins = Speech {
             series: turn.series,
             next: 1,
@@ -75,7 +85,6 @@ impl Turns {
             .entry(speaker.clone())
             .or_insert_with(|| begins);
         let said = self.change(&speaker, |speech| {
-            speech.heard = now;
             if turn.series > speech.series {
                 speech.series = turn.series;
                 speech.next = 1;
@@ -84,6 +93,7 @@ impl Turns {
             if (turn.series, turn.number) < (speech.series, speech.next) {
                 return Err(Box::new(envelope));
             }
+            speech.heard = now;
             speech.early.insert(turn.number, (now, envelope));
             // If too many wait, none does.
             if is_full {
@@ -110,16 +120,6 @@ impl Turns {
             }
         }
         Some(changed)
-    }
-
-    /// Whether this command waits for its turn.
-    pub fn holds(&self, board: &BoardName, envelope: &Envelope) -> bool {
-        envelope.turn.as_ref().is_some_and(|turn| {
-            let speaker = (envelope.from.clone(), board.clone(), turn.of.clone());
-            self.speeches.get(&speaker).is_some_and(|speech| {
-                speech.series == turn.series && speech.early.contains_key(&turn.number)
-            })
-        })
     }
 
     /// When [`Self::overdue`] has something.
@@ -216,7 +216,6 @@ mod tests {
                 [""; 0]
             );
         }
-        assert!(turns.holds(&board, &envelope(5, 4)));
         assert_eq!(turns.deadline(), Some(now + TURN_WAIT));
         assert!(turns.overdue(now).is_empty());
         let overdue = turns.overdue(now + TURN_WAIT).into_iter();
@@ -225,7 +224,20 @@ mod tests {
             ["5-3", "5-4", "5-6"]
         );
         assert_eq!(turns.deadline(), None);
-        assert!(!turns.holds(&board, &envelope(5, 4)));
+    }
+
+    #[test]
+    fn the_highest_series_blocks_its_sender_no_longer_than_a_command_is_good() {
+        let (now, board) = (Instant::now(), "citrine".parse().unwrap());
+        let mut turns = Turns::default();
+        let mut take = |at, one| turns.take(at, &board, one).map(ids);
+        assert_eq!(take(now, envelope(u64::MAX, 1)).unwrap().len(), 1);
+        for minutes in 1..=5 {
+            let later = now + Duration::from_mins(minutes);
+            assert!(take(later, envelope(5, minutes)).is_err());
+        }
+        let later = now + LONGEST_LIFE + Duration::from_secs(1);
+        assert_eq!(take(later, envelope(6, 1)).unwrap(), ["6-1"]);
     }
 
     #[test]
