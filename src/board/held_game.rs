@@ -140,7 +140,6 @@ pub struct Held {
     listed: Option<Reported>,
     /// The game was sure when the daemon ended, and the board has reported nothing since but moves that go on from there. The moves
     /// that the hand had made then, and those, count as made.
-    #[serde(skip)]
     remembered: bool,
     /// Where the pieces stand while that differs from the game.
     #[serde(skip)]
@@ -179,9 +178,9 @@ impl Held {
             *number = plies.min(*number);
         }
         self.unconfirmed &= plies > 0;
-        let was_sure = self.certainty == Certainty::Sure;
+        let made = self.has_been_made();
         self.doubt();
-        self.remembered = was_sure;
+        self.remembered = made;
         self
     }
 

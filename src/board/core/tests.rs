@@ -726,3 +726,26 @@ fn a_move_made_while_a_ucb_is_told_its_position_after_a_reload_is_answered_and_t
     let told = rig.transmits_for(20);
     assert_eq!(told.trim(), "Mb8-c6");
 }
+
+/// A second reload or kill may come while the board is still being told its position after the first.
+#[test]
+fn an_answer_that_was_not_taken_is_still_given_after_two_restarts_in_a_row() {
+    for killed in [false, true] {
+        let mut rig = Rig::ucb();
+        rig.states("e2e4 e7e5");
+        for _ in 0..4 {
+            rig.waits(70);
+        }
+        rig.hears("Mg1f3\r\n");
+        for _ in 0..2 {
+            rig.goes_on(killed);
+            rig.transmits_for(4);
+        }
+        if killed {
+            // It comes back.
+            rig.states("e2e4 e7e5");
+        }
+        let answer = rig.answer().map(|m| m.to_string());
+        assert_eq!(answer.as_deref(), Some("g1f3"), "killed: {killed}");
+    }
+}
