@@ -441,7 +441,9 @@ impl Actor {
         }
         let news = state.is_some() || !events.is_empty();
         let by_hand = events.iter().any(is_by_hand);
-        let changed = news || self.core.has_other_knowledge(&self.memory);
+        // That an answer was taken is no news, but the next core must know it.
+        let heard = !self.since.is_empty();
+        let changed = news || heard || self.core.has_other_knowledge(&self.memory);
         if self.keeping.is_some() {
             self.keep_change(changed, by_hand).await;
         }
@@ -539,4 +541,74 @@ fn log(event: &Event) {
 /// The runtime's clock, which a test may have paused.
 fn now() -> Instant {
     tokio::time::Instant::now().into_std()
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::advance;
+
+    use super::*;
+    use crate::{
+        driver::swpp::{Framing, MOVE_WAIT, Swpp},
+        transport::serial::SerialPort,
+        vocabulary::{Channel, Occasion},
+    };
+
+    const CLIENT: ClientId = ClientId(1);
+
+    fn core() -> Core {
+        let driver = Box::new(Swpp::new(Framing::Stream, MOVE_WAIT));
+        Core::new(BoardName::default(), driver, Duration::from_secs(3))
+    }
+
+    async fn hears(actor: &mut Actor, text: &[u8]) {
+        advance(Duration::from_secs(1)).await;
+        actor.core.timeout(now());
+        while actor.core.poll_transmit(now()).is_some() {}
+        actor.core.received(now(), Channel::Serial, text);
+        actor.publish().await;
+    }
+
+    /// The program awaits the first move of a game.
+    async fn begins(actor: &mut Actor, number: u64) {
+        actor.command(Command::Target {
+            client: CLIENT,
+            label: "the test".into(),
+            number,
+            game: Box::default(),
+            occasion: Occasion::default(),
+        });
+        let (client, on) = (CLIENT, true);
+        actor.command(Command::Await { client, on });
+        actor.publish().await;
+    }
+
+    /// A program that takes the hand's move back awaits another one.
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_that_was_taken_is_not_given_again_after_a_reload() {
+        let (bus, _told) = broadcast::channel(COMMANDS);
+        let transport = Transport::Serial(SerialPort::new("none".to_owned(), 9600));
+        let name = BoardName::default();
+        let (mut actor, handle) = Actor::new(name, core, transport.clone(), None, bus);
+        actor.core.link_up(now());
+        hears(&mut actor, b"H101     1.2\n").await;
+        begins(&mut actor, 1).await;
+        hears(&mut actor, b"MB e2e4\n").await;
+        let answer = |number| {
+            let state = handle.state();
+            let place = state.place(CLIENT, number);
+            place.and_then(|place| place.answer.first().copied())
+        };
+        let answer_to_1 = answer(1).map(crate::chess::game::uci).unwrap();
+        actor.command(Command::Answered {
+            client: CLIENT,
+            number: 1,
+            answer: answer_to_1,
+        });
+        actor.publish().await;
+        actor.change(core, transport, None);
+        assert!(actor.again.is_empty());
+        begins(&mut actor, 2).await;
+        assert_eq!(answer(2), None);
+    }
 }

@@ -138,9 +138,8 @@ pub struct Held {
     /// The last move of the board's list, if the game's last move is known from the list alone: the list shows that the board
     /// has the move, not that the hand made it.
     listed: Option<Reported>,
-    /// The game was sure when the daemon ended, and the board has reported nothing since. The moves that the hand had made then
-    /// still count as made.
-    #[serde(skip)]
+    /// The game was sure when the daemon ended, and the board has reported nothing since but moves that go on from there. The moves
+    /// that the hand had made then, and those, count as made.
     remembered: bool,
     /// Where the pieces stand while that differs from the game.
     #[serde(skip)]
@@ -179,13 +178,13 @@ impl Held {
             *number = plies.min(*number);
         }
         self.unconfirmed &= plies > 0;
-        let was_sure = self.certainty == Certainty::Sure;
+        let made = self.has_been_made();
         self.doubt();
-        self.remembered = was_sure;
+        self.remembered = made;
         self
     }
 
-    /// Whether it was sure when the daemon ended, and nothing has been heard of the board since.
+    /// Whether it was sure when the daemon ended, and nothing has been heard of the board since but moves that go on from there.
     pub fn is_remembered(&self) -> bool {
         self.remembered && self.certainty == Certainty::Unsure
     }
@@ -388,6 +387,12 @@ impl Held {
     pub fn doubt(&mut self) {
         self.remembered &= self.certainty == Certainty::Unsure;
         self.certainty = Certainty::Unsure;
+    }
+
+    /// The hand has made a move while the game was in doubt, and so it stays. `remembered`: whether the game was.
+    pub fn doubt_again(&mut self, remembered: bool) {
+        self.doubt();
+        self.remembered = remembered;
     }
 
     /// The board holds the known game: it was told it again, its squares show it, or it cannot say otherwise.

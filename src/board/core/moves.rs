@@ -103,7 +103,7 @@ impl Core {
         }
         let unknown = !self.held.is_known();
         let doubtful = self.held.certainty() != Certainty::Sure && !moves_only;
-        let doubtful = doubtful && !self.goes_on_unasked(reported);
+        let doubtful = doubtful && !self.goes_on_in_doubt(reported, legal.is_some());
         if self.is_blank() || !board.answers() && !board.senses() && (unknown || doubtful) {
             return Take::Unplaced(if unknown {
                 "before any game"
@@ -122,11 +122,13 @@ impl Core {
         Take::Plays
     }
 
-    /// Whether no client has the board, and this move continues the game, even though the game is in doubt.
-    fn goes_on_unasked(&self, reported: Reported) -> bool {
-        self.is_free()
+    /// Whether this move continues the game, even though the game is in doubt: no client has the board, or only the daemon was
+    /// away, for which the player does not wait.
+    fn goes_on_in_doubt(&self, reported: Reported, legal: bool) -> bool {
+        let unasked = self.is_free()
             && self.held.certainty() == Certainty::Unsure
-            && self.held.fits(reported, self.claims.promotion())
+            && self.held.fits(reported, self.claims.promotion());
+        unasked || legal && self.held.is_remembered()
     }
 
     /// Whether no client has the board and this move begins a game from the start: it does not fit the known game, which is
@@ -178,12 +180,13 @@ impl Core {
         let unproved = board.answers() && self.held.is_unproved() && self.driver.is_asked();
         // On a board that cannot be asked, a move that fits does not prove that none was missed.
         let doubtful = !board.answers() && self.held.certainty() == Certainty::Unsure;
+        let remembered = self.held.is_remembered() && !self.is_free();
         let meaning = self.held.hand_moved(reported, self.claims.promotion());
         if unproved {
             self.held.disprove();
         }
         if doubtful {
-            self.held.doubt();
+            self.held.doubt_again(remembered);
         }
         if board.tells_moves_only() && matches!(meaning, Meaning::Wrong | Meaning::Unexplained) {
             self.held = before;
@@ -241,9 +244,12 @@ impl Core {
         self.verdict.goes_on();
         let step = self.current_step.followed_step().cloned();
         self.confirm(now);
-        if let Some(step @ (Step::NewGame(_) | Step::SetUp(_))) = step {
+        match step {
+            // The board will be told of this move too.
+            Some(Step::SetUp(game)) if self.has_played_on(&game) => {}
             // The board is on its way to another position, and forgets this move.
-            self.ask_hand(&step);
+            Some(step @ (Step::NewGame(_) | Step::SetUp(_))) => self.ask_hand(&step),
+            _ => {}
         }
         let target = self.claims.target().filter(|_| self.leading.leads());
         let news = self.news_from();

@@ -180,11 +180,13 @@ impl Core {
         self.event(Event::NewGame { by: By::Target });
     }
 
-    /// Whether the hand has played on from this position, while no client has the board.
-    fn has_played_on(&self, game: &Game) -> bool {
+    /// Whether the hand has played on from this position, in the game of the clients that have the board.
+    pub(super) fn has_played_on(&self, game: &Game) -> bool {
         let held = self.held.game();
         let expressible = held.position().legal_ep_square().is_none();
-        self.claims.target().is_none() && expressible && held.continues(game)
+        let is_answer = |target: &Game| held.continues(target) && self.news_from() <= target.len();
+        let goes_on = |target: &Game| target.continues(held) || is_answer(target);
+        self.claims.target().is_none_or(goes_on) && expressible && held.continues(game)
     }
 
     /// The board was told a position while the hand played on from it: it is told where that has led.

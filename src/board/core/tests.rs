@@ -61,6 +61,32 @@ impl Rig {
         }
     }
 
+    /// A board that cannot be asked goes on after a reload, of which the clients notice nothing, or after a kill.
+    fn goes_on(&mut self, killed: bool) {
+        let memory = self.core.memory();
+        let driver = Box::new(ucb::Ucb::new(ucb::Settings::default()));
+        self.core = Core::new(BoardName::default(), driver, Duration::from_secs(3));
+        if killed {
+            let kept = serde_json::to_value(memory).unwrap();
+            let memory = serde_json::from_value(kept).unwrap();
+            self.core.recall(self.now, memory);
+        } else {
+            self.core.resume(self.now, memory);
+        }
+        self.core.link_up(self.now);
+    }
+
+    /// What the core sends within so many fifths of a second: a UCB is sent a line in each.
+    fn transmits_for(&mut self, fifths: u32) -> String {
+        let mut text = String::new();
+        for _ in 0..fifths {
+            self.now += Duration::from_millis(200);
+            self.core.timeout(self.now);
+            text += &self.transmits();
+        }
+        text
+    }
+
     fn waits(&mut self, seconds: u64) {
         self.now += Duration::from_secs(seconds);
         self.core.timeout(self.now);
@@ -675,4 +701,51 @@ fn a_program_that_goes_on_from_the_hands_move_is_saved_with_the_next_change() {
     assert_eq!(goes_on.urgency(&moved), Urgency::Later);
     rig.states("e2e4 e7e5");
     assert_eq!(rig.core.memory().urgency(&goes_on), Urgency::AtOnce);
+}
+
+/// A UCB is told its position again after a reload, which takes two seconds: a move of the hand in that time is the answer.
+#[test]
+fn a_move_made_while_a_ucb_is_told_its_position_after_a_reload_is_answered_and_told_to_it() {
+    let mut rig = Rig::ucb();
+    rig.states("e2e4 e7e5");
+    for _ in 0..4 {
+        rig.waits(70);
+    }
+    rig.goes_on(false);
+    let told = rig.transmits_for(4);
+    assert!(told.contains(".7pppp ppp"), "{told}");
+    rig.hears("Mg1f3\r\n");
+    assert_eq!(rig.answer().unwrap().to_string(), "g1f3");
+    rig.takes_answer();
+    let told = rig.transmits_for(20);
+    assert!(told.contains(".3     N  "), "{told}");
+    let snapshot = rig.core.snapshot();
+    assert!(snapshot.sure && snapshot.game.len() == 3, "{snapshot:?}");
+    assert_eq!(snapshot.advice, Advice::Nothing);
+    rig.states("e2e4 e7e5 g1f3 b8c6");
+    let told = rig.transmits_for(20);
+    assert_eq!(told.trim(), "Mb8-c6");
+}
+
+/// A second reload or kill may come while the board is still being told its position after the first.
+#[test]
+fn an_answer_that_was_not_taken_is_still_given_after_two_restarts_in_a_row() {
+    for killed in [false, true] {
+        let mut rig = Rig::ucb();
+        rig.states("e2e4 e7e5");
+        for _ in 0..4 {
+            rig.waits(70);
+        }
+        rig.hears("Mg1f3\r\n");
+        for _ in 0..2 {
+            rig.goes_on(killed);
+            rig.transmits_for(4);
+        }
+        if killed {
+            // It comes back.
+            rig.states("e2e4 e7e5");
+        }
+        let answer = rig.answer().map(|m| m.to_string());
+        assert_eq!(answer.as_deref(), Some("g1f3"), "killed: {killed}");
+    }
 }
