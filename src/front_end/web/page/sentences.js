@@ -6,6 +6,7 @@
 
 const SENTENCES = {
   en: {
+    "{name} challenges you ({game}): `boardbridge lichess accept` or `decline`": "{name} challenges you ({game})",
     "make the move {move} on the board": "{move}\nMake this move on the board.",
     "shown: {move}. Make it if you have not.": "{move}\nMake it, if you have not.",
     "shown: {move}. Make it if you have not, then your move.": "{move}\nMake it, then it is your turn.",
@@ -277,6 +278,7 @@ const SENTENCES = {
     "{name} has left": "{name} ist gegangen",
     "{name} goes berserk: half the time, for another point": "{name} spielt berserk: halbe Zeit für einen Punkt mehr",
     "{name} challenges you ({game}): `boardbridge lichess accept` or `decline`": "{name} fordert Sie heraus ({game})",
+    "no clock": "ohne Uhr",
     "{name} declines: {words}": "{name} lehnt ab: {words}",
     "{name} declines": "{name} lehnt ab",
     "no longer looking for an opponent: {why}": "die Suche nach einem Gegner ist beendet: {why}",
