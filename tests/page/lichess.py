@@ -92,6 +92,15 @@ def settings_button(page: Page, words: str) -> bool:
     return bool(found and found[0].is_enabled() and (found[0].click() or True))
 
 
+def is_asked_about_challenges(page: Page) -> None:
+    """What is done with challenges is chosen, and kept."""
+    accept = "//section[@id='settings']//select[option[@value='none']]"
+    for value in ["none", "ask"]:
+        page.driver.find_element(By.XPATH, f"{accept}/option[@value='{value}']").click()
+        until("it is done", lambda value=value: page.driver.execute_async_script("ask('settings').then((all) => arguments[0](all.lichess_accept))") == value)
+        until("Me plays again", lambda: "Me plays on citrine" in page.text("#settings"))
+
+
 def account_button(page: Page, words: str) -> bool:
     found = page.driver.find_elements(By.XPATH, f"//ul[@id='at-lichess']//button[contains(., '{words}')]")
     return bool(found and found[0].is_enabled() and (found[0].click() or True))
@@ -146,6 +155,7 @@ def plays(page: Page, board: Board, lichess: Lichess) -> None:
     page.one("a[href='/#settings']").click()
     until("who plays where", lambda: "Me plays on citrine" in page.text("#settings"))
     page.accessible("logged in")
+    is_asked_about_challenges(page)
     page.turn_to("desk")
     until("what can be asked of Lichess", lambda: page.one("#on-lichess").is_displayed())
     page.accessible("play, with a login")

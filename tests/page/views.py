@@ -35,6 +35,7 @@ SETTINGS = {
     "version": "0.1.0", "control": "paired", "may_control": True, "may_pair": True, "why_not": None,
     "games": "/var/lib/boardbridge/games", "site": "Kitchen table", "player": None, "added": ["citrine", "neo"], "started": [],
     "linked": [], "programs": "here", "programs_fixed": False, "lichess": True,
+    "lichess_board": "citrine", "lichess_accept": "ask", "lichess_fixed": [],
     "kinds": [{"kind": kind, "title": title, "media": media} for kind, title, media in KINDS],
 }
 FOUND = [
@@ -170,7 +171,7 @@ SCENES = {
 VIEWS = [
     *[(name, "") for name in SCENES if name != "found boards"],
     ("nothing", "desk"), ("found boards", "desk"), ("may not", "desk"), ("challenged", "desk"), ("four boards", "wall"), ("nothing", "games"), ("one board", "games"),
-    ("one board", "settings"), ("may not", "settings"),
+    ("one board", "settings"), ("two boards", "settings"), ("may not", "settings"),
 ]
 
 
