@@ -1,5 +1,6 @@
 //! The Lichess in software of the tests, for tests of the page: `cargo run --example lichess`. It says where it is; each line of the
-//! standard input is what happens there: `begins white`, `moves e7e5`, `takes e2e4` (waits for the hand's move), `ends mate white`.
+//! standard input is what happens there: `begins white`, `moves e7e5`, `takes e2e4` (waits for the hand's move), `ends mate white`;
+//! `challenges Chal0001` by another player, `withdraws Chal0001`, `hears accept Chal0001` (waits for what is asked of it).
 
 #![allow(
     dead_code,
@@ -24,7 +25,8 @@ const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
 #[cfg(target_os = "linux")]
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
-    use crate::lichess::{Lichess, Style};
+    use crate::lichess::{Lichess, Style, challenge};
+    use serde_json::json;
     use shakmaty::Color;
     use tokio::io::{AsyncBufReadExt as _, BufReader};
 
@@ -44,6 +46,13 @@ async fn main() {
             }
             ["moves", m] => lichess.moves(m.parse().unwrap()),
             ["takes", m] => lichess.takes(&format!("move {m}")).await,
+            ["challenges", id] => lichess.tells(&json!({
+                "type": "challenge", "challenge": challenge(id, "in"), "compat": { "bot": false, "board": true },
+            })),
+            ["withdraws", id] => lichess.tells(&json!({
+                "type": "challengeCanceled", "challenge": challenge(id, "in"),
+            })),
+            ["hears", ..] => lichess.takes(line.trim_start_matches("hears ")).await,
             ["ends", "mate", winner] => {
                 lichess.ends("mate", Some(winner.parse::<Color>().unwrap()))
             }

@@ -11,7 +11,7 @@ use tokio::{
     time::timeout,
 };
 
-use crate::vocabulary::{BoardKind, BoardName};
+use crate::vocabulary::{Accept, BoardKind, BoardName};
 
 /// Wishes that may wait: a person presses one button at a time.
 const WISHES: usize = 8;
@@ -58,8 +58,20 @@ pub enum Wish {
     Link([BoardName; 2]),
     /// End what links two boards.
     Unlink(String),
+    /// Change a setting.
+    Set(Setting),
+}
+
+/// A setting that is changed here, unless the main file has it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Setting {
     /// Which chess programs may connect.
-    Admit(Programs),
+    Programs(Programs),
+    /// Where games on Lichess are played.
+    LichessBoard(BoardName),
+    /// What is done with challenges on Lichess.
+    LichessAccept(Accept),
 }
 
 /// Which chess programs may connect.
@@ -164,6 +176,12 @@ pub struct Standing {
     pub programs: Programs,
     /// Whether that is in the main file, and is changed there.
     pub programs_fixed: bool,
+    /// Where games on Lichess are played, if there is a board for them.
+    pub lichess_board: Option<BoardName>,
+    /// What is done with challenges on Lichess.
+    pub lichess_accept: Accept,
+    /// The keys of `[lichess]` that are in the main file, and are changed there.
+    pub lichess_fixed: Vec<&'static str>,
     /// The kinds of boards that there are.
     pub kinds: Vec<Kind>,
 }

@@ -1,5 +1,5 @@
-//! What was added from the page or by `boardbridge add`: boards in `boards.d`, who plays at boards in `play.d`, and where chess programs
-//! connect in `settings.toml`, all in the state directory. Each is a file in the form of the main file, which wins: an entry that clashes with it is left out, in words.
+//! What was added from the page or by `boardbridge add`: boards in `boards.d`, who plays at boards in `play.d`, and in `settings.toml` where
+//! chess programs connect and what was chosen for Lichess, all in the state directory. Each is a file in the form of the main file, which wins: an entry that clashes with it is left out, in words.
 
 use std::{
     fs,
@@ -9,6 +9,8 @@ use std::{
 use toml_edit::DocumentMut;
 
 use super::{Config, reading};
+#[cfg(target_os = "linux")]
+use crate::front_end::lichess::settings::{Accept, LichessConfig};
 use crate::{
     front_end::uci::settings::UciConfig, net::door::Allow, system::regular_file::read,
     vocabulary::BoardName,
@@ -18,8 +20,12 @@ use crate::{
 pub const BOARDS: &str = "boards.d";
 /// The folder of what plays at boards: each file has one `[[opponent]]` or one `[[link]]`.
 pub const PLAY: &str = "play.d";
-/// The file that says where chess programs connect: `[uci] listen`.
+/// The file that says where chess programs connect, `[uci] listen`, and what was chosen for Lichess.
 pub const SETTINGS: &str = "settings.toml";
+/// The key of `[lichess]` that says where games are played.
+pub const BOARD: &str = "board";
+/// The key of `[lichess]` that says what is done with challenges.
+pub const ACCEPT: &str = "accept";
 /// The ending of their names.
 pub const ENDING: &str = "toml";
 /// Files read of each folder: as many boards as a person would add by hand.
@@ -61,12 +67,15 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Takes from this file, if it is there, where chess programs connect, unless the main file says it.
+/// Takes from this file, if it is there, where chess programs connect and what was chosen for Lichess, unless the main file says it.
 fn settings(config: &mut Config, file: &Path) -> Result<(), String> {
     if !file.exists() {
         return Ok(());
     }
-    let UciConfig { listen, allow } = part(file, &["uci"])?.uci;
+    let part = part(file, &["uci", "lichess"])?;
+    #[cfg(target_os = "linux")]
+    lichess(config, part.lichess.unwrap_or_default(), file)?;
+    let UciConfig { listen, allow } = part.uci;
     if allow != Allow::default() {
         return Err(told(file, "`allow` belongs into the main file"));
     }
@@ -77,6 +86,27 @@ fn settings(config: &mut Config, file: &Path) -> Result<(), String> {
     if let Some(problem) = config.problems().into_iter().next() {
         config.uci.listen = before;
         return Err(told_problem(file, problem));
+    }
+    Ok(())
+}
+
+/// Takes what was chosen for Lichess. A chosen board that is gone, or plays another one, does not count.
+#[cfg(target_os = "linux")]
+fn lichess(config: &mut Config, entry: LichessConfig, file: &Path) -> Result<(), String> {
+    let others = LichessConfig {
+        board: None,
+        accept: Accept::default(),
+        ..entry.clone()
+    };
+    if others != LichessConfig::default() {
+        let only =
+            "has [lichess] with `board` and `accept`: its other keys belong into the main file";
+        return Err(told(file, only));
+    }
+    let says = |key| config.says_lichess.contains(&key);
+    config.lichess_chosen = entry.board.filter(|_| !says(BOARD));
+    if entry.accept != Accept::default() && !says(ACCEPT) {
+        config.lichess.get_or_insert_default().accept = entry.accept;
     }
     Ok(())
 }

@@ -72,6 +72,8 @@ pub struct Config {
     pub says_boards: bool,
     /// Whether it is written where chess programs connect.
     pub says_programs: bool,
+    /// The keys of `[lichess]` that are written, of those that can be set on the page.
+    pub says_lichess: Vec<&'static str>,
     /// Entries that name a missing board and are left out: a line each, with its place and the problem.
     pub left_out: Vec<String>,
     /// Boards played through the `WhitePawn` app.
@@ -83,6 +85,8 @@ pub struct Config {
     /// Games on Lichess.
     #[cfg(target_os = "linux")]
     pub lichess: Option<LichessConfig>,
+    /// Where games on Lichess are played, as was chosen on the page.
+    pub lichess_chosen: Option<BoardName>,
     /// Boards on a broker.
     #[cfg(target_os = "linux")]
     pub mqtt: Option<MqttConfig>,
@@ -156,12 +160,20 @@ impl Config {
         names
     }
 
-    /// Where games on Lichess are played: at the board that is named, else at the first one that is not in a link.
+    /// Where games on Lichess are played: at the board that is named, else at the one that was chosen on the page, else at the first
+    /// one; but not at one in a link, unless it is named.
     #[cfg(target_os = "linux")]
     pub fn lichess_board(&self) -> Option<BoardName> {
         let named = self.lichess.as_ref().and_then(|entry| entry.board.clone());
         let is_linked = |name: &BoardName| self.link.iter().any(|link| link.boards.contains(name));
-        named.or_else(|| self.names().into_iter().find(|name| !is_linked(name)))
+        named.or_else(|| {
+            let mut free = self.names();
+            free.retain(|name| !is_linked(name));
+            let chosen = free
+                .iter()
+                .find(|name| self.lichess_chosen.as_ref() == Some(*name));
+            chosen.or(free.first()).cloned()
+        })
     }
 
     /// Tells each board that is meant to be the only one on USB what names the others.

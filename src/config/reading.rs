@@ -120,6 +120,13 @@ fn parse<A: FnOnce(&mut Config) -> Vec<String>>(
     Ok(config)
 }
 
+/// Whether this key is written.
+fn says(given: &Dict, table: &str, key: &str) -> bool {
+    given
+        .get(table)
+        .is_some_and(|table| table.find_ref(key).is_some())
+}
+
 struct Reader<'a> {
     document: &'a Document,
     origin: &'a str,
@@ -140,9 +147,11 @@ impl Reader<'_> {
         let remotes = self.remotes(&mut given);
         let config = Config {
             says_boards: given.contains_key("boards"),
-            says_programs: given
-                .get("uci")
-                .is_some_and(|uci| uci.find_ref("listen").is_some()),
+            says_programs: says(&given, "uci", "listen"),
+            says_lichess: ["board", "accept"]
+                .into_iter()
+                .filter(|key| says(&given, "lichess", key))
+                .collect(),
             uci: self.table(&mut given, "uci").unwrap_or_default(),
             status: self.table(&mut given, "status").unwrap_or_default(),
             state: self.table(&mut given, "state").unwrap_or_default(),
@@ -155,6 +164,7 @@ impl Reader<'_> {
             opponent: self.list(&mut given, "opponent"),
             #[cfg(target_os = "linux")]
             lichess: self.table(&mut given, "lichess"),
+            lichess_chosen: None,
             #[cfg(target_os = "linux")]
             mqtt: self.table(&mut given, "mqtt"),
             #[cfg(target_os = "linux")]

@@ -149,3 +149,16 @@ mod tests {
         assert!("lichess/hand/never".parse::<Occasion>().is_err());
     }
 }
+
+/// What is done with challenges.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Accept {
+    /// The player is asked.
+    #[default]
+    Ask,
+    /// Those that a board can play are accepted while it has no game.
+    All,
+    /// They are left alone, for another program of the account.
+    None,
+}

@@ -680,6 +680,79 @@ async fn chess_programs_of_the_network_are_let_in_by_a_switch_unless_the_main_fi
 }
 
 #[tokio::test]
+async fn the_board_for_lichess_and_the_answer_to_challenges_are_chosen_unless_the_main_file_has_them()
+ {
+    let board = |name: &str| {
+        let port = name.len();
+        format!("[boards.{name}]\nkind = \"swpp\"\ntcp = {{ address = \"127.0.0.1:{port}\" }}\n")
+    };
+    let machine = Machine::start(&format!("{}{}", board("far"), board("near"))).await;
+    let standing = async |m: &Machine| m.asks("GET", "settings", &Value::Null).await.1;
+    let sets = async |m: &Machine, setting: Value| m.asks("POST", "settings", &setting).await;
+    let first = standing(&machine).await;
+    assert_eq!(first["lichess_board"], "far");
+    assert_eq!(first["lichess_accept"], "ask");
+    assert_eq!(first["lichess_fixed"], json!([]));
+    for setting in [
+        json!({"lichess_board": "near"}),
+        json!({"lichess_accept": "all"}),
+    ] {
+        let (status, said) = sets(&machine, setting).await;
+        assert_eq!(status, 200, "{said}");
+    }
+    let chosen = standing(&machine).await;
+    assert_eq!(chosen["lichess_board"], "near");
+    assert_eq!(chosen["lichess_accept"], "all");
+    // One is taken back without the other.
+    let (status, said) = sets(&machine, json!({"lichess_accept": "ask"})).await;
+    assert_eq!(status, 200, "{said}");
+    let kept = fs::read_to_string(machine.kept("settings.toml")).unwrap();
+    assert_eq!(kept, "[lichess]\nboard = \"near\"\n");
+    for (setting, wanted) in [
+        (json!({"lichess_board": "away"}), 404),
+        (json!({"lichess_accept": "some"}), 400),
+        (json!({}), 400),
+    ] {
+        assert_eq!(sets(&machine, setting).await.0, wanted);
+    }
+    // A linked board cannot play there, and the one that does cannot be linked.
+    let (status, said) = machine
+        .asks("POST", "links", &json!({"boards": ["far", "near"]}))
+        .await;
+    assert_eq!(status, 409, "{said}");
+    let load = |text: &str| {
+        let file = machine.folder.path().join("other.toml");
+        fs::write(&file, text).unwrap();
+        Config::load(&file).unwrap()
+    };
+    let state = machine.kept("");
+    let main = format!(
+        "[state]\ndirectory = {state:?}\n{}{}",
+        board("far"),
+        board("near")
+    );
+    let at = |config: &Config| config.lichess_board().unwrap().to_string();
+    assert_eq!(at(&load(&main)), "near");
+    // The main file wins, and a board that is gone does not count.
+    let named = load(&format!(
+        "{main}[lichess]\nboard = \"far\"\naccept = \"none\"\n"
+    ));
+    assert_eq!(at(&named), "far");
+    assert_eq!(named.says_lichess, ["board", "accept"]);
+    let gone = load(&format!("[state]\ndirectory = {state:?}\n{}", board("far")));
+    assert_eq!(at(&gone), "far");
+    assert_eq!(gone.left_out, Vec::<String>::new());
+    // No other key.
+    fs::write(
+        machine.kept("settings.toml"),
+        "[lichess]\nboard = \"near\"\ntake_backs = \"yes\"\n",
+    )
+    .unwrap();
+    let left_out = load(&main).left_out.join("\n");
+    assert!(left_out.contains("belong into the main file"), "{left_out}");
+}
+
+#[tokio::test]
 async fn a_board_that_gets_another_name_keeps_its_game_its_opponent_and_its_links() {
     let machine =
         Machine::start("[boards.far]\nkind = \"swpp\"\ntcp = { address = \"127.0.0.1:1\" }\n")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A whole game on Lichess after a login pressed on the page, in a real browser: by the Lichess in software of the tests.
+"""A login pressed on the page, challenges, a search and a whole game on Lichess, in a real browser: by the Lichess in software of the tests.
 
     BOARDBRIDGE=target/release/boardbridge LICHESS=target/release/examples/lichess tests/page/lichess.py
 """
@@ -92,6 +92,60 @@ def settings_button(page: Page, words: str) -> bool:
     return bool(found and found[0].is_enabled() and (found[0].click() or True))
 
 
+def is_asked_about_challenges(page: Page) -> None:
+    """What is done with challenges is chosen, and kept."""
+    accept = "//section[@id='settings']//select[option[@value='none']]"
+    for value in ["none", "ask"]:
+        page.driver.find_element(By.XPATH, f"{accept}/option[@value='{value}']").click()
+        until("it is done", lambda value=value: page.driver.execute_async_script("ask('settings').then((all) => arguments[0](all.lichess_accept))") == value)
+        until("Me plays again", lambda: "Me plays on citrine" in page.text("#settings"))
+
+
+def account_button(page: Page, words: str) -> bool:
+    found = page.driver.find_elements(By.XPATH, f"//ul[@id='at-lichess']//button[contains(., '{words}')]")
+    return bool(found and found[0].is_enabled() and (found[0].click() or True))
+
+
+def is_challenged(page: Page, lichess: Lichess) -> None:
+    """A challenge is told wherever the page is, and answered on it; one that is withdrawn goes."""
+    page.turn_to("boards")
+    assert not page.one("#challenges").is_displayed()
+    lichess.does("challenges Chal0001")
+    until("a challenge is told beside the boards", lambda: page.text("#challenges").startswith("1"))
+    assert page.one("#said").get_attribute("textContent") == "Other (2300) challenges you: 15+10, rated"
+    page.accessible("a challenge waits")
+    lichess.does("withdraws Chal0001")
+    until("it is gone", lambda: not page.one("#challenges").is_displayed())
+    page.turn_to("desk")
+    for answer, id in [("Decline", "Chal0002"), ("Accept", "Chal0003")]:
+        lichess.does(f"challenges {id}")
+        until("it is shown while the part is looked at", lambda: "Other (2300) challenges you: 15+10, rated" in page.text("#at-lichess"))
+        until("what was said last", lambda: page.text("#lichess-last") == "Other challenges you (15+10, rated)")
+        page.accessible("a challenge can be answered")
+        until(f"{answer} can be pressed", lambda answer=answer: account_button(page, answer))
+        lichess.does(f"hears {answer.lower()} {id}")
+        until("it is answered", lambda: page.text("#at-lichess") == "")
+
+
+def seeks(page: Page, lichess: Lichess) -> None:
+    """A search of one's own clock is there after a reload too, and is withdrawn."""
+    fields = page.driver.find_elements(By.CSS_SELECTOR, "#on-lichess :is(select, input)")
+    fields[3].find_element(By.CSS_SELECTOR, "option[value='']").click()
+    shown = [field for field in fields if field.is_displayed()]
+    for field, value in [(shown[2], "12"), (shown[3], "3")]:
+        field.clear()
+        field.send_keys(value)
+    shown[-1].click()
+    page.accessible("a clock of one's own")
+    page.one("#on-lichess button").click()
+    lichess.does("hears seek rated=true&time=12&increment=3&color=random")
+    until("the search is shown", lambda: "Looking for an opponent: 12+3" in page.text("#at-lichess"))
+    page.driver.refresh()
+    until("it is shown after a reload", lambda: "Looking for an opponent: 12+3" in page.text("#at-lichess"))
+    until("Withdraw can be pressed", lambda: account_button(page, "Withdraw"))
+    until("it is withdrawn", lambda: page.text("#at-lichess") == "")
+
+
 def plays(page: Page, board: Board, lichess: Lichess) -> None:
     until("the board", lambda: "Make a move" in page.text("#board-citrine .sub"))
     page.turn_to("settings")
@@ -101,9 +155,12 @@ def plays(page: Page, board: Board, lichess: Lichess) -> None:
     page.one("a[href='/#settings']").click()
     until("who plays where", lambda: "Me plays on citrine" in page.text("#settings"))
     page.accessible("logged in")
+    is_asked_about_challenges(page)
     page.turn_to("desk")
     until("what can be asked of Lichess", lambda: page.one("#on-lichess").is_displayed())
     page.accessible("play, with a login")
+    is_challenged(page, lichess)
+    seeks(page, lichess)
     page.turn_to("boards")
     lichess.does("begins white")
     for ply, m in enumerate(GAME):
@@ -122,6 +179,9 @@ def plays(page: Page, board: Board, lichess: Lichess) -> None:
     page.driver.refresh()
     until("the same result", lambda: page.text("#board-citrine .result") == "You won 1–0")
     page.accessible("the game is won")
+    page.one("#board-citrine [data-button='again']").click()
+    until("the next opponent can be chosen", lambda: page.one("#on-lichess").is_displayed())
+    until("the part of Lichess is come to", lambda: page.driver.switch_to.active_element.get_attribute("id") == "lichess")
     page.turn_to("settings")
     until("Log out can be pressed", lambda: settings_button(page, "Log out"))
     until("nobody is logged in", lambda: "No one is logged in" in page.text("#settings"))

@@ -35,6 +35,7 @@ SETTINGS = {
     "version": "0.1.0", "control": "paired", "may_control": True, "may_pair": True, "why_not": None,
     "games": "/var/lib/boardbridge/games", "site": "Kitchen table", "player": None, "added": ["citrine", "neo"], "started": [],
     "linked": [], "programs": "here", "programs_fixed": False, "lichess": True,
+    "lichess_board": "citrine", "lichess_accept": "ask", "lichess_fixed": [],
     "kinds": [{"kind": kind, "title": title, "media": media} for kind, title, media in KINDS],
 }
 FOUND = [
@@ -99,6 +100,15 @@ DOWN = {"link": "down", "why": "there is no /dev/ttyUSB1: is the cable plugged i
 DOWN |= {"advice": "no link to the board: " + DOWN["why"]}
 OVER = {"ending": "checkmate", "outcome": "1-0", "ended_by": "rules", "holders": [], "pairing": pairing(can=[], clocks=CLOCKS | {"runs": None})}
 FOUR = [state("citrine", ITALIAN, **LICHESS), state("dgt", "e2e4", **DOWN), state("neo", ITALIAN, **ADVICE["mistake"]), state("ucb", MATE, **OVER)]
+ACCOUNT = {"board": "citrine", "url": "https://lichess.org", "user": "Anna_from_the_kitchen", "connected": True, "problem": None, "seek": None,
+           "challenges": [], "games": [], "last": None}
+CHALLENGE = {"id": "a", "own": False, "player": "MagnificentGrandmaster", "rating": 2840, "time": "15+10", "rated": True}
+CHALLENGED = ACCOUNT | {
+    "seek": "30+20", "last": "MagnificentGrandmaster challenges you (15+10, rated): `boardbridge lichess accept` or `decline`",
+    "challenges": [CHALLENGE, CHALLENGE | {"id": "b", "time": "no clock", "rated": False, "unfit": "the variant crazyhouse cannot be played on a board"},
+                   CHALLENGE | {"id": "c", "own": True, "player": "Somebody"}],
+    "games": [{"id": "d", "opponent": "Other", "speed": "bullet", "on_board": False, "unfit": "Lichess lets boards play no bullet"}],
+}
 
 
 # What is wrong, of all views.
@@ -108,8 +118,9 @@ faults: list[tuple[Any, ...]] = []
 class Scene:
     """What the server tells."""
 
-    def __init__(self, boards: list[dict[str, Any]], found: list[dict[str, Any]] | None = None, stranger: bool = False, **more: Any) -> None:
-        self.boards, self.found, self.stranger = boards, found or [], stranger
+    def __init__(self, boards: list[dict[str, Any]], found: list[dict[str, Any]] | None = None, stranger: bool = False,
+                 account: dict[str, Any] = ACCOUNT, **more: Any) -> None:
+        self.boards, self.found, self.stranger, self.account = boards, found or [], stranger, account
         self.settings = SETTINGS | more
 
     def answers(self, path: str) -> Any:
@@ -121,12 +132,11 @@ class Scene:
             moves.append({"san": board.san(move), "uci": uci, "took": 3.5})
             board.push(move)
             moves[-1]["fen"] = board.fen()
-        account = {"board": "citrine", "user": "Anna_from_the_kitchen", "problem": None}
         phones = [{"id": 1, "name": "Anna's phone", "since": AT, "you": True}, {"id": 2, "name": "The phone in the hall, on the left", "since": AT, "you": False}]
         known = {
             "settings": self.settings, "found": self.found, "engines": [{"name": "stockfish", "path": "/usr/games/stockfish"}],
             "games": games, "games/a.pgn/moves": {"white": "Anna", "black": "Stockfish 16", "result": "1-0", "start": chess.STARTING_FEN, "moves": moves},
-            "lichess": account, "pairs": phones,
+            "lichess": self.account, "pairs": phones,
             "pair/code": {"code": "123456", "seconds": 120, "addresses": ["http://kitchen.local:9660", "http://192.168.1.20:9660"], "qr": {"size": 21, "path": "M0 0h7v7h-7z"}},
         }
         return known.get(path)
@@ -154,13 +164,14 @@ SCENES = {
     "found boards": Scene(FOUR[:2], FOUND, started=["citrine"], linked=["citrine.dgt"]),
     "may not": Scene([state("citrine", ITALIAN, **LICHESS)], may_control=False, may_pair=False,
                      why_not='control is off: to allow it from this computer, set control = "local" under [web] in the configuration'),
+    "challenged": Scene([state("citrine", MATE, **OVER)], account=CHALLENGED),
     "stranger": Scene([], stranger=True),
 }
 # The part of the page that a scene is looked at in, where it is not the boards.
 VIEWS = [
     *[(name, "") for name in SCENES if name != "found boards"],
-    ("nothing", "desk"), ("found boards", "desk"), ("may not", "desk"), ("four boards", "wall"), ("nothing", "games"), ("one board", "games"),
-    ("one board", "settings"), ("may not", "settings"),
+    ("nothing", "desk"), ("found boards", "desk"), ("may not", "desk"), ("challenged", "desk"), ("four boards", "wall"), ("nothing", "games"), ("one board", "games"),
+    ("one board", "settings"), ("two boards", "settings"), ("may not", "settings"),
 ]
 
 
@@ -235,6 +246,9 @@ def shows(page: Page, server: Server, address: str, scene: str, part: str) -> No
     if part == "desk" and SCENES[scene].settings["may_control"]:
         until("what is found", lambda: len(page.driver.find_elements("css selector", "#found > li")) == len(SCENES[scene].found))
         until("who plays", lambda: len(page.driver.find_elements("css selector", "#at-boards > li")) >= len(names))
+    waits = [one for one in SCENES[scene].account["challenges"] if not one["own"]]
+    if part in ["", "desk"] and waits:
+        until("the challenges", lambda: page.text("#challenges").startswith(str(len(waits))))
     if part == "wall":
         until("the wall", lambda: len(page.driver.find_elements("css selector", ".tile[data-ply]")) == len(names))
     if part == "games":

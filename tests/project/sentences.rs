@@ -142,7 +142,6 @@ const NOT_FOR_PLAYERS: [&[&str]; 5] = [
         "list its adapters",
         "list its devices",
         "new game",
-        "no clock",
         "no status",
         "none that is written or notifies",
         "not within {} s",

@@ -142,6 +142,10 @@ impl Desk {
             edits.push(Edit::write(files::of_play(&state, &id), play).in_place_of(&old));
             edits.push(Edit::remove(old));
         }
+        if self.config.lichess_chosen.as_ref() == Some(&from) {
+            let name = Some(to.to_string());
+            edits.push(self.edit_of_settings(files::LICHESS_BOARD, name).await?);
+        }
         let renamed = (from, to);
         let change = Change::make(&state, edits, Some(renamed.clone())).await?;
         self.change(daemon, change, Some(&renamed)).await?;

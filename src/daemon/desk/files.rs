@@ -12,7 +12,7 @@ use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, Value, value};
 
 use crate::{
     bus::desk::Play,
-    config::added::{BOARDS, ENDING, PLAY, SETTINGS},
+    config::added::{ACCEPT, BOARD, BOARDS, ENDING, PLAY, SETTINGS},
     discovery::Way,
     driver::identity::Identity,
     net::default_ports::DEFAULT_UCI,
@@ -43,16 +43,56 @@ pub(super) fn of_settings(state: &Path) -> PathBuf {
     state.join(SETTINGS)
 }
 
-/// The text of the file of settings by which chess programs of the network connect.
+/// A key of the file of settings.
+#[derive(Clone, Copy)]
+pub(super) struct Key {
+    pub table: &'static str,
+    pub name: &'static str,
+}
+
+/// Where chess programs connect.
+pub(super) const LISTEN: Key = Key {
+    table: "uci",
+    name: "listen",
+};
+/// Where games on Lichess are played.
+pub(super) const LICHESS_BOARD: Key = Key {
+    table: "lichess",
+    name: BOARD,
+};
+/// What is done with challenges.
+pub(super) const LICHESS_ACCEPT: Key = Key {
+    table: "lichess",
+    name: ACCEPT,
+};
+
+/// The text of the file of settings with this value, or without the key. `None`: there is nothing in it.
+pub(super) fn with_setting(text: &str, key: Key, new: Option<String>) -> Option<String> {
+    // A file that cannot be read says nothing.
+    let mut document: DocumentMut = text.parse().unwrap_or_default();
+    let item = document
+        .entry(key.table)
+        .or_insert(Item::Table(Table::new()));
+    if !item.is_table_like() {
+        *item = Item::Table(Table::new());
+    }
+    let table = item.as_table_like_mut()?;
+    match new {
+        Some(new) => drop(table.insert(key.name, value(new))),
+        None => drop(table.remove(key.name)),
+    }
+    if table.is_empty() {
+        document.remove(key.table);
+    }
+    Some(document.to_string()).filter(|_| !document.is_empty())
+}
+
+/// Where chess programs connect if those of the network may.
 pub(super) fn open_to_network() -> String {
     let port = DEFAULT_UCI
         .rsplit_once(':')
         .map_or("9670", |(_, port)| port);
-    let mut table = Table::new();
-    table.insert("listen", value(format!("0.0.0.0:{port}")));
-    let mut document = DocumentMut::new();
-    document.insert("uci", Item::Table(table));
-    document.to_string()
+    format!("0.0.0.0:{port}")
 }
 
 /// Whether a board that is reached this way was removed by the player.

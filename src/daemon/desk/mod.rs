@@ -8,6 +8,7 @@ mod air;
 mod asking;
 mod boards;
 mod change;
+mod chosen;
 mod engines;
 mod files;
 mod line;
@@ -166,7 +167,7 @@ impl Desk {
             Wish::Play(board, play) => self.play(daemon, board, play).await,
             Wish::Stop(board) => self.stop(daemon, &board).await,
             Wish::Link(boards) => self.link(daemon, boards).await,
-            Wish::Admit(programs) => self.admit(daemon, programs).await,
+            Wish::Set(setting) => self.set(daemon, setting).await,
             Wish::Unlink(id) => self.unlink(daemon, &id).await,
         };
         granted.map(Grant::Now)
@@ -271,6 +272,14 @@ impl Desk {
                 Programs::Network
             },
             programs_fixed: self.config.says_programs,
+            lichess_board: self.config.lichess_board(),
+            lichess_accept: self
+                .config
+                .lichess
+                .as_ref()
+                .map(|entry| entry.accept)
+                .unwrap_or_default(),
+            lichess_fixed: self.config.says_lichess.clone(),
             kinds: MAKES.iter().map(|make| kind(make)).collect(),
         });
     }

@@ -1,4 +1,4 @@
-//! Who plays at boards: an engine, two people, another board, a chess program.
+//! Who plays at boards: an engine, two people, another board.
 
 use tracing::info;
 
@@ -8,7 +8,7 @@ use super::{
     done, engines, files,
 };
 use crate::{
-    bus::desk::{Granted, Play, Programs, Refused},
+    bus::desk::{Granted, Play, Refused},
     daemon::Daemon,
     text::escape::escaped,
     vocabulary::BoardName,
@@ -80,6 +80,7 @@ impl Desk {
         let id = format!("{first}.{second}");
         let of_lichess = self.config.lichess.as_ref();
         let of_lichess = of_lichess.and_then(|entry| entry.board.as_ref());
+        let of_lichess = of_lichess.or(self.config.lichess_chosen.as_ref());
         for board in &boards {
             self.is_free(board, &id)?;
             if of_lichess == Some(board) {
@@ -144,36 +145,8 @@ impl Desk {
         Ok(done("ended".to_owned()))
     }
 
-    /// Lets chess programs of the network connect, or those of this machine only.
-    pub(super) async fn admit(
-        &mut self,
-        daemon: &mut Daemon,
-        programs: Programs,
-    ) -> Result<Granted, Refused> {
-        if self.config.says_programs {
-            return Err(Refused::NotNow(format!(
-                "`listen` under [uci] is in {}, and is changed there",
-                self.file.display()
-            )));
-        }
-        let path = files::of_settings(self.state()?);
-        let (edit, words) = match programs {
-            Programs::Network => (
-                Edit::write(path, files::open_to_network()),
-                "chess programs of the network may connect",
-            ),
-            Programs::Here => (
-                Edit::remove(path),
-                "only chess programs on this machine may connect",
-            ),
-        };
-        self.edit(daemon, edit).await?;
-        info!("{words}");
-        Ok(done(words.to_owned()))
-    }
-
     /// Changes one file.
-    async fn edit(&mut self, daemon: &mut Daemon, edit: Edit) -> Result<(), Refused> {
+    pub(super) async fn edit(&mut self, daemon: &mut Daemon, edit: Edit) -> Result<(), Refused> {
         let change = Change::make(self.state()?, vec![edit], None).await?;
         self.change(daemon, change, None).await
     }

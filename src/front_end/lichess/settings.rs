@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Deserializer};
 
-pub use crate::front_end::https::address::DEFAULT_URL;
 use crate::{front_end::https::address, vocabulary::BoardName};
+pub use crate::{front_end::https::address::DEFAULT_URL, vocabulary::Accept};
 
 /// `[lichess]`
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -50,19 +50,6 @@ impl LichessConfig {
     pub fn server(&self) -> &str {
         address::without_slash(&self.url)
     }
-}
-
-/// What is done with challenges.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Accept {
-    /// The player is asked.
-    #[default]
-    Ask,
-    /// Those that a board can play are accepted while it has no game.
-    All,
-    /// They are left alone, for another program of the account.
-    None,
 }
 
 /// How the opponent's take-back proposals are answered.

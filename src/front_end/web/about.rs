@@ -29,6 +29,9 @@ pub(super) async fn daemon(
         "linked": standing.linked,
         "programs": standing.programs,
         "programs_fixed": standing.programs_fixed,
+        "lichess_board": standing.lichess_board,
+        "lichess_accept": standing.lichess_accept,
+        "lichess_fixed": standing.lichess_fixed,
         "kinds": standing.kinds,
         "lichess": house.bus.account().standing().is_some(),
     }))

@@ -16,7 +16,7 @@ use super::{
     boards::body,
 };
 use crate::{
-    bus::desk::{Play, Programs, Refused, Wish},
+    bus::desk::{Play, Refused, Setting, Wish},
     vocabulary::BoardName,
 };
 
@@ -37,12 +37,6 @@ struct Try {
 #[serde(deny_unknown_fields)]
 struct Rename {
     name: String,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Settings {
-    programs: Programs,
 }
 
 #[derive(Deserialize)]
@@ -131,8 +125,8 @@ pub(super) async fn set(
     State(house): State<Arc<House>>,
     request: Request,
 ) -> Result<Response, Wrong> {
-    let Settings { programs } = body(request).await?;
-    ask(&house, Wish::Admit(programs)).await
+    let setting: Setting = body(request).await?;
+    ask(&house, Wish::Set(setting)).await
 }
 
 /// Lets two boards play each other.

@@ -40,7 +40,7 @@ macro_rules! script {
 }
 
 /// All of them.
-pub(super) const FILES: [File; 21] = [
+pub(super) const FILES: [File; 22] = [
     file!("/", "page.html", "text/html; charset=utf-8"),
     file!("/page.css", "page.css", "text/css; charset=utf-8"),
     script!("words.js"),
@@ -56,6 +56,7 @@ pub(super) const FILES: [File; 21] = [
     script!("wall.js"),
     script!("kinds.js"),
     script!("desk.js"),
+    script!("lichess.js"),
     script!("login.js"),
     script!("pair.js"),
     file!("/pair.css", "pair.css", "text/css; charset=utf-8"),

@@ -81,12 +81,17 @@ class Board {
     }
     if (state.advice) return this.advised();
     if (state.ending) {
-      const program = state.holders.length && !state.pairing?.can.includes("new-game");
+      const program = state.holders.length && !state.pairing?.can.includes("new-game") && !this.isOnLichess();
       return { head: t("over"), sub: program ? t("again-program") : "" };
     }
     if (state.holders.length && !state.awaiting) return { head: t("wait") };
     if (state.holders.length) return this.toMove();
     return { head: t("free"), sub: t(state.ply && !state.sure ? "guess" : "start") };
+  }
+
+  /** Whether its game is, or was, one of the account on Lichess. */
+  isOnLichess() {
+    return Boolean(account && this.state.pairing?.site?.startsWith(account.url + "/"));
   }
 
   toMove() {
@@ -228,6 +233,7 @@ class Board {
       const over = Boolean(state.ending);
       add("new-game", t(over ? "again" : "new-game"), { now: over, twice: !over && state.ply > 1 });
     }
+    if (state.ending && this.isOnLichess()) add("again", t("again"), { now: true });
     for (const asks of ["draw", "take-back"]) {
       const offered = paired?.offer === asks;
       if (can.has(asks)) add(asks, t(offered ? asks + "-accept" : asks), { now: offered });
@@ -280,6 +286,11 @@ class Board {
   }
 
   async press(button) {
+    if (button.asks === "again") {
+      // An opponent on Lichess is chosen each time.
+      location.hash = "lichess";
+      return;
+    }
     if (button.twice && !button.classList.contains("sure")) {
       button.classList.add("sure");
       button.textContent = t("press-again", { words: button.words });

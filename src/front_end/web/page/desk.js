@@ -7,8 +7,6 @@ const FOUND_MS = 3000;
 const ELOS = [1350, 1500, 1700, 1900, 2100, 2400, 2700];
 /** Times for a move, in seconds. */
 const SECONDS = [1, 3, 10, 30];
-/** Clocks on Lichess: minutes, and seconds for each move. */
-const TIMES = ["10+5", "15+10", "30+0", "30+20"];
 
 const desk = { timer: null, engines: [], found: "", shown: "", looked: false };
 
@@ -21,7 +19,7 @@ async function does(work) {
   } catch (error) {
     tell($("desk-said"), error.message);
   }
-  desk.found = desk.shown = "";
+  desk.found = desk.shown = lichess.shown = "";
   await showDesk();
 }
 
@@ -161,25 +159,6 @@ function linkItem(id) {
   return item;
 }
 
-/** What can be asked of Lichess, for a player who is logged in. */
-function showLichess() {
-  const [wayLabel, way] = choice(t("play"), [["seek", t("anybody")], ["challenge", t("somebody")], ["computer", t("computer")]]);
-  const [userLabel, user] = nameField(t("their-name"), "");
-  const [levelLabel, level] = choice(t("level"), [1, 2, 3, 4, 5, 6, 7, 8].map((one) => [one, one]));
-  const [timeLabel, time] = choice(t("time"), TIMES.map((one) => [one, one]));
-  const [colorLabel, color] = choice(t("you-play"), [["random", t("either")], ["white", t("white")], ["black", t("black")]]);
-  const fit = () => {
-    userLabel.hidden = way.value !== "challenge";
-    levelLabel.hidden = way.value !== "computer";
-  };
-  way.addEventListener("change", fit);
-  fit();
-  const more = { seek: () => ({ rated: false }), challenge: () => ({ user: user.value, rated: false }), computer: () => ({ level: Number(level.value) }) };
-  const asks = () => ask("lichess/" + way.value, { time: time.value, color: color.value, ...more[way.value]() });
-  const buttons = [deskButton(t("play"), asks, "main"), deskButton(t("withdraw"), () => ask("lichess/withdraw", {}))];
-  $("on-lichess").replaceChildren(wayLabel, userLabel, levelLabel, timeLabel, colorLabel, ...buttons);
-}
-
 /** Shows what has changed: a list that is the same keeps what was typed. */
 async function showDesk() {
   clearTimeout(desk.timer);
@@ -192,13 +171,12 @@ async function showDesk() {
   } catch (error) {
     tell($("desk-why"), error.message);
   }
-  const { added, started, linked, lichess } = settings;
-  const text = JSON.stringify([added, started, linked, lichess, desk.engines, [...boards.keys()]]);
+  await showLichess();
+  const { added, started, linked } = settings;
+  const text = JSON.stringify([added, started, linked, desk.engines, [...boards.keys()]]);
   if (desk.shown === text) return;
   desk.shown = text;
   $("at-boards").replaceChildren(...[...boards.keys()].map(boardItem), ...linked.map(linkItem));
-  $("on-lichess").hidden = !lichess;
-  if (lichess) showLichess();
 }
 
 /** What is installed, and what is plugged in. */

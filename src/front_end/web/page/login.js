@@ -12,8 +12,11 @@ async function showLogin() {
   } catch {
     // The line at the top says that the connection is lost.
   }
+  showChosen();
   const problem = worded(account?.problem);
   const user = account?.user || t("an-account");
+  // Whose account it is comes after the connection.
+  if (account && !account.user && !account.problem) setTimeout(lookAgain, WAITS_MS);
   const plays = account && t("plays-on", { user, board: account.board });
   quote(login.state, plays ? [plays, problem.words].filter(Boolean).join(". ") : t("nobody-in"), problem.quoted);
   const key = JSON.stringify([account?.user, account?.problem]);
@@ -29,6 +32,40 @@ async function showLogin() {
     button.disabled = !settings.may_control;
     button.title = button.disabled ? worded(settings.why_not).words : "";
   }
+}
+
+/** A choice that is kept for all, unless the configuration has its `key`. */
+function chosen(key, words, options) {
+  const [label, select] = choice(words, options);
+  select.addEventListener("change", async () => {
+    let said = "";
+    try {
+      said = (await ask("settings", { ["lichess_" + key]: select.value })).done;
+    } catch (error) {
+      said = error.message;
+    }
+    tell(login.said, said);
+    showLogin();
+  });
+  return { key, label, select };
+}
+
+/** Shows where games are played, if there are several boards, and what is done with challenges. */
+function showChosen() {
+  const names = [...boards.keys()];
+  const board = login.choices[0];
+  if (board.select.dataset.names !== names.join()) {
+    board.select.replaceChildren(...names.map((name) => new Option(name, name)));
+    board.select.dataset.names = names.join();
+  }
+  for (const { key, label, select } of login.choices) {
+    const fixed = settings.lichess_fixed?.includes(key);
+    select.value = settings["lichess_" + key];
+    select.disabled = !settings.may_control || fixed;
+    label.title = fixed ? t("elsewhere") : "";
+    label.hidden = !settings.lichess || (key === "board" && names.length < 2);
+  }
+  login.chosen.hidden = !settings.lichess;
 }
 
 /** A button; what it does may answer in words. */
@@ -71,7 +108,13 @@ function pasteLogin() {
 }
 
 login.said.setAttribute("role", "status");
-login.part.append(login.title, login.state, login.bar, login.said, pasteLogin());
+login.choices = [
+  chosen("board", t("played-on"), []),
+  chosen("accept", t("accepts"), ["ask", "all", "none"].map((one) => [one, t("accepts." + one)])),
+];
+login.chosen = element("div", "switches");
+login.chosen.append(...login.choices.map(({ label }) => label));
+login.part.append(login.title, login.state, login.bar, login.chosen, login.said, pasteLogin());
 $("about").before(login.part);
 
 /** The account may have changed in another window. */

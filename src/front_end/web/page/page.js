@@ -84,6 +84,7 @@ function connect() {
     alive();
     try {
       await showSettings();
+      showLichess();
       for (const board of boards.values()) board.show();
     } catch {
       // The stream breaks too then.
@@ -129,8 +130,10 @@ function told(line) {
     case "client-snapshot":
       if (line.kind === "left-out") leftOut(line.why);
       return;
-    case "lagged":
     case "client":
+      if (line.client === "Lichess") lichessChanged();
+      return;
+    case "lagged":
       return;
   }
   const board = boards.get(line.board);
@@ -289,7 +292,7 @@ function beginSwitches() {
 }
 
 function turnTo() {
-  const wanted = ["desk", "wall", "games", "settings"].find((part) => location.hash === "#" + part) || "boards";
+  const wanted = location.hash === "#lichess" ? "desk" : ["desk", "wall", "games", "settings"].find((part) => location.hash === "#" + part) || "boards";
   for (const part of ["boards", "desk", "wall", "games", "settings"]) $(part).hidden = part !== wanted;
   for (const link of document.querySelectorAll("nav a")) {
     if (link.hash === "#" + wanted) link.setAttribute("aria-current", "page");
@@ -297,7 +300,7 @@ function turnTo() {
   }
   listen();
   enlargeChosen();
-  if (wanted === "desk") showDesk();
+  if (wanted === "desk") showDesk().then(() => location.hash === "#lichess" && $("lichess").focus());
   if (wanted === "games") showGames().catch((error) => tell($("line"), error.message));
   if (wanted === "settings") showSettings().catch((error) => tell($("line"), error.message));
 }

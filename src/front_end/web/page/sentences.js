@@ -6,6 +6,7 @@
 
 const SENTENCES = {
   en: {
+    "{name} challenges you ({game}): `boardbridge lichess accept` or `decline`": "{name} challenges you ({game})",
     "make the move {move} on the board": "{move}\nMake this move on the board.",
     "shown: {move}. Make it if you have not.": "{move}\nMake it, if you have not.",
     "shown: {move}. Make it if you have not, then your move.": "{move}\nMake it, then it is your turn.",
@@ -278,6 +279,7 @@ const SENTENCES = {
     "{name} has left": "{name} ist gegangen",
     "{name} goes berserk: half the time, for another point": "{name} spielt berserk: halbe Zeit für einen Punkt mehr",
     "{name} challenges you ({game}): `boardbridge lichess accept` or `decline`": "{name} fordert Sie heraus ({game})",
+    "no clock": "ohne Uhr",
     "{name} declines: {words}": "{name} lehnt ab: {words}",
     "{name} declines": "{name} lehnt ab",
     "no longer looking for an opponent: {why}": "die Suche nach einem Gegner ist beendet: {why}",
@@ -375,7 +377,12 @@ const SENTENCES = {
     "ended": "beendet",
     "the opponent of {board} was not started here: what the main file says is changed there": "der Gegner von {board} wurde nicht hier gestartet: Er steht in der Konfiguration",
     "there is no such link that was started here": "eine solche Partie wurde hier nicht gestartet",
-    "`listen` under [uci] is in {file}, and is changed there": "„listen“ unter [uci] steht in {file} und wird dort geändert",
+    "`{name}` under [{table}] is in {file}, and is changed there": "„{name}“ unter [{table}] steht in {file} und wird dort geändert",
+    "{board} plays another board: end that first, or choose another board": "{board} spielt gegen ein anderes Brett: Beenden Sie das zuerst, oder wählen Sie ein anderes",
+    "games on Lichess are played at {board}": "Partien auf Lichess werden an {board} gespielt",
+    "challenges wait for an answer": "Herausforderungen warten auf Antwort",
+    "challenges are accepted while the board has no game": "Herausforderungen werden angenommen, solange auf dem Brett keine Partie läuft",
+    "challenges are left alone": "Herausforderungen bleiben unbeantwortet",
     "chess programs of the network may connect": "Schachprogramme im Netz dürfen sich verbinden",
     "only chess programs on this machine may connect": "nur Schachprogramme auf diesem Rechner dürfen sich verbinden",
     "give elo or level, not both": "geben Sie Elo oder Stufe an, nicht beides",
