@@ -317,6 +317,25 @@ async fn an_engine_that_crashes_hangs_or_cheats_is_started_again_with_the_same_g
 }
 
 #[tokio::test]
+async fn an_engine_that_cannot_play_weaker_is_known_to_play_at_full_strength_while_its_game_lasts()
+{
+    let game = moves(&mate());
+    let folder = House::folder();
+    let opponent =
+        scripted(folder.path(), &game) + "options = { UCI_LimitStrength = true, uci_elo = 1500 }\n";
+    let mut table = Table::new(Kind::NovagCitrine, folder, &opponent, "").await;
+    table.tells("no option `uci_elo`").await;
+    let full = "this engine cannot play weaker: it plays at full strength";
+    table.plays(&game[..2], 0, Color::White).await;
+    table.turn(2).await;
+    assert_eq!(table.pairing().notice.as_deref(), Some(full));
+    table.plays(&game, 2, Color::White).await;
+    table
+        .ends(GameEnd::won(Reason::Checkmate, Color::White))
+        .await;
+}
+
+#[tokio::test]
 async fn moves_put_back_are_taken_back_and_the_engine_answers_again() {
     let game: Vec<String> = ["e2e4", "e7e5", "g1f3", "b8c6"].map(str::to_owned).into();
     let folder = House::folder();

@@ -283,8 +283,13 @@ impl Server {
             }),
             Phase::Plays => None,
         };
-        let notice = trouble.or(self.session.occupied()).or(waits);
         let rests = self.session.phase() == Phase::Rests;
+        let waits = if !rests && engine.is_some_and(Engine::is_at_full_strength) {
+            Some(Notice::FullStrength(waits.map(Box::new)))
+        } else {
+            waits
+        };
+        let notice = trouble.or(self.session.occupied()).or(waits);
         Pairing {
             client: Some(label(self.engine.as_ref())),
             over: rests.then(|| self.session.game().clone()),
