@@ -425,7 +425,10 @@ async fn two_hands_play_a_game_that_is_kept() {
         let folder = House::folder();
         let kept = folder.path().join("games");
         let games = kept_in(&kept);
-        let mut table = Table::new(kind, folder, "", &games).await;
+        let are_named = kind == Kind::NovagCitrine;
+        let names = "white = \"Anna\"\nblack = \"Bert\"\n";
+        let opponent = if are_named { names } else { "" };
+        let mut table = Table::new(kind, folder, opponent, &games).await;
         if kind == Kind::SwppBoard {
             // It begins its game when it is told to: a move before that is in no game.
             table.hand.sees("announced").await;
@@ -442,6 +445,11 @@ async fn two_hands_play_a_game_that_is_kept() {
         assert_eq!(found.len(), 1, "{kind}");
         assert_eq!(found[0].moves(), moves(&game).join(" "));
         assert_eq!(found[0].tag("Result"), "1-0");
+        if are_named {
+            assert_eq!(found[0].tag("White"), "Anna");
+            assert_eq!(found[0].tag("Black"), "Bert");
+            continue;
+        }
         let name = found[0].tag("White").to_owned();
         assert!(name.starts_with("Hand on"), "{name}");
         assert_eq!(found[0].tag("Black"), name);
