@@ -237,6 +237,7 @@ def shows(page: Page, server: Server, address: str, scene: str, part: str) -> No
         until("their states", lambda: page.driver.execute_script("return [...boards.values()].every((board) => board.state)"))
     if part == "desk" and SCENES[scene].settings["may_control"]:
         until("what is found", lambda: len(page.driver.find_elements("css selector", "#found > li")) == len(SCENES[scene].found))
+        until("the kinds", lambda: len(page.driver.find_elements("css selector", "#how-kind option")) > 1)
         until("who plays", lambda: len(page.driver.find_elements("css selector", "#at-boards > li")) >= len(names))
     if part == "wall":
         until("the wall", lambda: len(page.driver.find_elements("css selector", ".tile[data-ply]")) == len(names))
