@@ -99,6 +99,10 @@ pub struct Play {
     pub hand: Option<String>,
     /// The limit of its search, such as `movetime 1000`.
     pub go: Option<String>,
+    /// The name of the one who plays White, of two people.
+    pub white: Option<String>,
+    /// The name of the one who plays Black, of two people.
+    pub black: Option<String>,
 }
 
 /// A board that is plugged in or in the air, and not used.
@@ -172,6 +176,8 @@ pub struct Standing {
     pub started: Vec<BoardName>,
     /// Links that were started.
     pub linked: Vec<String>,
+    /// Boards whose opponent or link is in the main file, and is changed there.
+    pub fixed: Vec<BoardName>,
     /// Which chess programs may connect.
     pub programs: Programs,
     /// Whether that is in the main file, and is changed there.

@@ -22,6 +22,7 @@ impl Daemon {
             client,
             board,
             engine,
+            names: entry.names(),
             cgroup: self.inherited.cgroup().cloned(),
             player: self.player.subscribe(),
             // With other colours it is another game.

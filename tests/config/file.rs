@@ -1435,6 +1435,10 @@ fn an_opponent_is_a_program_that_can_be_run_and_the_only_one_of_its_board() {
         ("engine = \"stockfish\"", ["bb.toml:6:", "whole path"]),
         ("go = \"depth 3\"", ["bb.toml:6:", "needs `engine`"]),
         (
+            "engine = \"/bin/sh\"\nblack = \"Bert\"",
+            ["bb.toml:7:", "is for two people"],
+        ),
+        (
             "engine = \"/bin/sh\"\ngo = \"infinite\"",
             ["bb.toml:7:", "movetime 1000"],
         ),
@@ -1787,7 +1791,7 @@ fn the_default_file_is_accepted_as_it_is_and_with_everything_in_it() {
     assert_eq!(config.boards.len(), MAKES.len());
     assert_eq!(config.whitepawn.len(), 4);
     assert_eq!(config.link.len(), 2);
-    assert_eq!(config.opponent.len(), 1);
+    assert_eq!(config.opponent.len(), 2);
     assert_eq!(config.broadcast.len(), 1);
     assert_eq!(config.remotes.len(), 1);
     // Every key there is stands in the file.
@@ -1829,6 +1833,7 @@ fn the_default_file_is_accepted_as_it_is_and_with_everything_in_it() {
         "boards",
         "with",
         "white",
+        "black",
         "directory",
         "site",
         "player",

@@ -420,10 +420,14 @@ async fn two_people_and_two_boards_play_by_a_press_and_go_on_after_a_restart() {
     let boards = "[boards.one]\nkind = \"swpp\"\ntcp = { address = \"127.0.0.1:1\" }\n\
                   [boards.two]\nkind = \"swpp\"\ntcp = { address = \"127.0.0.1:2\" }\n";
     let machine = Machine::start(boards).await;
-    let (status, answer) = machine
-        .asks("POST", "boards/one/opponent", &json!({}))
-        .await;
+    let names = json!({"white": "Anna", "black": "Bert"});
+    let (status, answer) = machine.asks("POST", "boards/one/opponent", &names).await;
     assert_eq!(status, 200, "{answer}");
+    let play = fs::read_to_string(machine.kept("play.d/one.toml")).unwrap();
+    assert!(
+        play.contains("white = \"Anna\"\nblack = \"Bert\"\n"),
+        "{play}"
+    );
     let standing = async |m: &Machine| m.asks("GET", "settings", &Value::Null).await.1;
     assert_eq!(standing(&machine).await["started"], json!(["one"]));
     // A board has one opponent. Whoever presses a button did not write a file.
@@ -457,6 +461,7 @@ async fn two_people_and_two_boards_play_by_a_press_and_go_on_after_a_restart() {
     );
     assert_eq!(machine.asks("POST", "links", &link).await.0, 200);
     assert_eq!(standing(&machine).await["linked"], json!(["one.two"]));
+    assert_eq!(standing(&machine).await["fixed"], json!([]));
     for board in ["one", "two"] {
         let path = format!("boards/{board}/opponent");
         let (status, refused) = machine.asks("POST", &path, &json!({})).await;
@@ -492,6 +497,7 @@ async fn two_people_and_two_boards_play_by_a_press_and_go_on_after_a_restart() {
     if let Some(engine) = engines[0]["name"].as_str() {
         wrong.push(json!({"engine": engine, "hand": "both"}));
         wrong.push(json!({"engine": engine, "go": "away"}));
+        wrong.push(json!({"engine": engine, "white": "Anna"}));
     }
     for wrong in wrong {
         let (status, refused) = machine.asks("POST", "boards/one/opponent", &wrong).await;
@@ -562,6 +568,8 @@ async fn what_is_no_opponent_in_its_folder_is_not_listed_as_started_and_one_of_t
         .await;
     let words = refused["error"].as_str().unwrap();
     assert!(status == 409 && words.contains("bb.toml"), "{words}");
+    // So that a page does not offer the press.
+    assert_eq!(standing["fixed"], json!(["two"]));
     // The press replaces what is not one.
     let (status, said) = machine
         .asks("POST", "boards/one/opponent", &json!({}))
@@ -569,6 +577,7 @@ async fn what_is_no_opponent_in_its_folder_is_not_listed_as_started_and_one_of_t
     assert_eq!(status, 200, "{said}");
     let standing = machine.asks("GET", "settings", &Value::Null).await.1;
     assert_eq!(standing["started"], json!(["one"]));
+    assert_eq!(standing["fixed"], json!(["two"]));
 }
 
 #[tokio::test]

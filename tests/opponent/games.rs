@@ -317,6 +317,25 @@ async fn an_engine_that_crashes_hangs_or_cheats_is_started_again_with_the_same_g
 }
 
 #[tokio::test]
+async fn an_engine_that_cannot_play_weaker_is_known_to_play_at_full_strength_while_its_game_lasts()
+{
+    let game = moves(&mate());
+    let folder = House::folder();
+    let opponent =
+        scripted(folder.path(), &game) + "options = { UCI_LimitStrength = true, uci_elo = 1500 }\n";
+    let mut table = Table::new(Kind::NovagCitrine, folder, &opponent, "").await;
+    table.tells("no option `uci_elo`").await;
+    let full = "this engine cannot play weaker: it plays at full strength";
+    table.plays(&game[..2], 0, Color::White).await;
+    table.turn(2).await;
+    assert_eq!(table.pairing().notice.as_deref(), Some(full));
+    table.plays(&game, 2, Color::White).await;
+    table
+        .ends(GameEnd::won(Reason::Checkmate, Color::White))
+        .await;
+}
+
+#[tokio::test]
 async fn moves_put_back_are_taken_back_and_the_engine_answers_again() {
     let game: Vec<String> = ["e2e4", "e7e5", "g1f3", "b8c6"].map(str::to_owned).into();
     let folder = House::folder();
@@ -406,7 +425,10 @@ async fn two_hands_play_a_game_that_is_kept() {
         let folder = House::folder();
         let kept = folder.path().join("games");
         let games = kept_in(&kept);
-        let mut table = Table::new(kind, folder, "", &games).await;
+        let are_named = kind == Kind::NovagCitrine;
+        let names = "white = \"Anna\"\nblack = \"Bert\"\n";
+        let opponent = if are_named { names } else { "" };
+        let mut table = Table::new(kind, folder, opponent, &games).await;
         if kind == Kind::SwppBoard {
             // It begins its game when it is told to: a move before that is in no game.
             table.hand.sees("announced").await;
@@ -423,6 +445,11 @@ async fn two_hands_play_a_game_that_is_kept() {
         assert_eq!(found.len(), 1, "{kind}");
         assert_eq!(found[0].moves(), moves(&game).join(" "));
         assert_eq!(found[0].tag("Result"), "1-0");
+        if are_named {
+            assert_eq!(found[0].tag("White"), "Anna");
+            assert_eq!(found[0].tag("Black"), "Bert");
+            continue;
+        }
         let name = found[0].tag("White").to_owned();
         assert!(name.starts_with("Hand on"), "{name}");
         assert_eq!(found[0].tag("Black"), name);

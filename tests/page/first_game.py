@@ -105,7 +105,7 @@ def main() -> None:
         daemon = Program([BOARDBRIDGE, "run", "--config", str(folder / "bb.toml")], folder / "log")
         board = Board()
         try:
-            plays(daemon, board, web)
+            plays(daemon, board, web, folder)
         except BaseException:
             print((folder / "log").read_text()[-5000:])
             raise
@@ -167,7 +167,19 @@ def looks(page: Page, pty: str) -> None:
     page.turn_to("boards")
 
 
-def plays(daemon: Program, board: Board, web: int) -> None:
+def two_people_play(page: Page) -> None:
+    """By their names."""
+    page.one("#at-boards option[value='people']").click()
+    for field, name in zip(page.driver.find_elements(By.CSS_SELECTOR, "#at-boards .fields input[type='text']"), ["Anna", "Bert"]):
+        field.send_keys(name)
+    page.one("#at-boards li button").click()
+    until("Stop is there", lambda: page.text("#at-boards li button") == "Stop")
+    page.one("nav a[href='#boards']").click()
+    names = lambda: {page.text(f"#board-citrine .{side} .name") for side in ["mine", "other"]}
+    until("their names", lambda: names() == {"Anna", "Bert"})
+
+
+def plays(daemon: Program, board: Board, web: int, folder: Path) -> None:
     page = opened(web)
     until("the page says that there is no board", lambda: page.one("#none").is_displayed())
     page.accessible("no board yet")
@@ -180,8 +192,12 @@ def plays(daemon: Program, board: Board, web: int) -> None:
         play = "#at-boards li button"
         until("Play can be pressed", lambda: page.driver.find_elements(By.CSS_SELECTOR, play))
         page.accessible("play")
+        assert not page.one("#desk .programs").is_enabled() and "set in the configuration" in page.text("#desk .switches"), "its `listen` is"
+        next(one for one in page.driver.find_elements(By.CSS_SELECTOR, "#at-boards option") if one.text == "Level 2").click()
         page.one(play).click()
         until("Stop is there", lambda: page.text(play) == "Stop")
+        started = (folder / "state/play.d/citrine.toml").read_text()
+        assert '"Skill Level" = 0' in started and "depth 3" in started, started
         page.one("nav a[href='#boards']").click()
         until("the engine waits", lambda: "Your move" in page.text("#board-citrine .do"))
         board.does("e2e4")
@@ -206,6 +222,7 @@ def plays(daemon: Program, board: Board, web: int) -> None:
         until("Stop is there", lambda: page.text("#at-boards li button") == "Stop")
         page.one("#at-boards li button").click()
         until("Play is there again", lambda: page.text("#at-boards li button") == "Play")
+        two_people_play(page)
     page.close(may_lose=True)
 
 

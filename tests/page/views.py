@@ -34,7 +34,7 @@ KINDS = [*((kind, f"A board of the kind {kind}", ["ble" if "air" in parts else "
 SETTINGS = {
     "version": "0.1.0", "control": "paired", "may_control": True, "may_pair": True, "why_not": None,
     "games": "/var/lib/boardbridge/games", "site": "Kitchen table", "player": None, "added": ["citrine", "neo"], "started": [],
-    "linked": [], "programs": "here", "programs_fixed": False, "lichess": True,
+    "linked": [], "fixed": [], "programs": "here", "programs_fixed": False, "lichess": True,
     "lichess_board": "citrine", "lichess_accept": "ask", "lichess_fixed": [],
     "kinds": [{"kind": kind, "title": title, "media": media} for kind, title, media in KINDS],
 }
@@ -119,8 +119,9 @@ class Scene:
     """What the server tells."""
 
     def __init__(self, boards: list[dict[str, Any]], found: list[dict[str, Any]] | None = None, stranger: bool = False,
-                 account: dict[str, Any] = ACCOUNT, **more: Any) -> None:
+                 account: dict[str, Any] = ACCOUNT, engines: tuple[str, ...] = ("stockfish",), **more: Any) -> None:
         self.boards, self.found, self.stranger, self.account = boards, found or [], stranger, account
+        self.engines = [{"name": name, "path": f"/usr/games/{name}"} for name in engines]
         self.settings = SETTINGS | more
 
     def answers(self, path: str) -> Any:
@@ -134,7 +135,7 @@ class Scene:
             moves[-1]["fen"] = board.fen()
         phones = [{"id": 1, "name": "Anna's phone", "since": AT, "you": True}, {"id": 2, "name": "The phone in the hall, on the left", "since": AT, "you": False}]
         known = {
-            "settings": self.settings, "found": self.found, "engines": [{"name": "stockfish", "path": "/usr/games/stockfish"}],
+            "settings": self.settings, "found": self.found, "engines": self.engines,
             "games": games, "games/a.pgn/moves": {"white": "Anna", "black": "Stockfish 16", "result": "1-0", "start": chess.STARTING_FEN, "moves": moves},
             "lichess": self.account, "pairs": phones,
             "pair/code": {"code": "123456", "seconds": 120, "addresses": ["http://kitchen.local:9660", "http://192.168.1.20:9660"], "qr": {"size": 21, "path": "M0 0h7v7h-7z"}},
@@ -161,7 +162,8 @@ SCENES = {
     **{name: Scene([state("citrine", ITALIAN, **advice)]) for name, advice in ADVICE.items()},
     "two boards": Scene(FOUR[:2]),
     "four boards": Scene(FOUR),
-    "found boards": Scene(FOUR[:2], FOUND, started=["citrine"], linked=["citrine.dgt"]),
+    "found boards": Scene(FOUR, FOUND, started=["neo"], linked=["citrine.dgt"]),
+    "fixed": Scene(FOUR[:2], added=[], fixed=["citrine"], engines=(), programs="network", programs_fixed=True),
     "may not": Scene([state("citrine", ITALIAN, **LICHESS)], may_control=False, may_pair=False,
                      why_not='control is off: to allow it from this computer, set control = "local" under [web] in the configuration'),
     "challenged": Scene([state("citrine", MATE, **OVER)], account=CHALLENGED),
@@ -169,8 +171,8 @@ SCENES = {
 }
 # The part of the page that a scene is looked at in, where it is not the boards.
 VIEWS = [
-    *[(name, "") for name in SCENES if name != "found boards"],
-    ("nothing", "desk"), ("found boards", "desk"), ("may not", "desk"), ("challenged", "desk"), ("four boards", "wall"), ("nothing", "games"), ("one board", "games"),
+    *[(name, "") for name in SCENES if name not in ["found boards", "fixed"]],
+    ("nothing", "desk"), ("found boards", "desk"), ("fixed", "desk"), ("may not", "desk"), ("challenged", "desk"), ("four boards", "wall"), ("nothing", "games"), ("one board", "games"),
     ("one board", "settings"), ("two boards", "settings"), ("may not", "settings"),
 ]
 
@@ -245,6 +247,7 @@ def shows(page: Page, server: Server, address: str, scene: str, part: str) -> No
         until("their states", lambda: page.driver.execute_script("return [...boards.values()].every((board) => board.state)"))
     if part == "desk" and SCENES[scene].settings["may_control"]:
         until("what is found", lambda: len(page.driver.find_elements("css selector", "#found > li")) == len(SCENES[scene].found))
+        until("the kinds", lambda: len(page.driver.find_elements("css selector", "#how-kind option")) > 1)
         until("who plays", lambda: len(page.driver.find_elements("css selector", "#at-boards > li")) >= len(names))
     waits = [one for one in SCENES[scene].account["challenges"] if not one["own"]]
     if part in ["", "desk"] and waits:
@@ -319,6 +322,27 @@ def sits_still(page: Page, server: Server, address: str, size: str) -> None:
         faults.append((size, "the board moves", seats))
 
 
+def offers(page: Page, server: Server, address: str) -> None:
+    """*Play* offers what will be granted, and says why the rest is not offered."""
+    texts = lambda: [one.text for one in page.driver.find_elements("css selector", "#at-boards > li")]
+    choices = "return [...document.querySelectorAll('#at-boards li:last-child select')[0].options].map((one) => one.value)"
+    shows(page, server, address, "fixed", "desk")
+    citrine, dgt = texts()
+    assert "Who plays here is set in the configuration." in citrine and "Play" not in citrine, citrine
+    assert "Play" in dgt and "This board is set in the configuration" in dgt and "Rename" not in dgt, dgt
+    assert page.driver.execute_script(choices) == ["people"], "no engine, and the other board has an opponent"
+    assert "sudo apt install stockfish" in page.text("#no-engine")
+    switch = page.one("#desk .programs")
+    assert switch.is_selected() and not switch.is_enabled() and "set in the configuration" in page.text("#desk .switches")
+    shows(page, server, address, "found boards", "desk")
+    citrine, dgt, neo, ucb = texts()
+    assert all("Stop" in one and "Against" not in one for one in [citrine, dgt, neo]), "a board of a link has Stop, too"
+    assert "With dgt" in citrine and "With citrine" in dgt
+    assert page.driver.execute_script(choices) == ["engine stockfish", "people"], "the other boards have an opponent"
+    assert not page.one("#no-engine").is_displayed()
+    assert "Level 1" in ucb and "White" in ucb, ucb
+
+
 def fits(page: Page, server: Server, address: str) -> None:
     """A single board is on the screen with its players, clocks and what to press now, without scrolling."""
     for name in ["one board", "make", "mistake", "game over", "waits"]:
@@ -368,6 +392,7 @@ def main() -> None:
     address = f"http://127.0.0.1:{server.server_port}/"
     for size, name in [(PHONE, "phone"), (DESK, "desk")]:
         page = Page(address, size, script="")
+        offers(page, server, address)
         sits_still(page, server, address, name)
         draws(page, server, address, pictures, name)
         fits(page, server, address)

@@ -127,6 +127,7 @@ const NOT_FOR_PLAYERS: [&[&str]; 5] = [
         "Neo, firmware {version}",
         "No other device was seen.",
         "SWPP {protocol}, version {}",
+        "Skill Level",
         "Stockfish level {level}",
         "These were seen: {}.",
         "USB {id}",

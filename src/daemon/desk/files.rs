@@ -240,7 +240,12 @@ pub(super) fn opponent(board: &BoardName, engine: Option<&str>, play: &Play) -> 
     if !options.is_empty() {
         table.insert("options", value(options));
     }
-    for (key, text) in [("hand", &play.hand), ("go", &play.go)] {
+    for (key, text) in [
+        ("hand", &play.hand),
+        ("go", &play.go),
+        ("white", &play.white),
+        ("black", &play.black),
+    ] {
         if let Some(text) = text {
             table.insert(key, value(text));
         }

@@ -266,6 +266,7 @@ impl Desk {
             added: self.config.added.clone(),
             started: started.iter().filter_map(|id| id.parse().ok()).collect(),
             linked: linked.into_iter().cloned().collect(),
+            fixed: self.fixed(),
             programs: if self.config.uci.listen.is_here() {
                 Programs::Here
             } else {

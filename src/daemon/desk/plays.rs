@@ -1,5 +1,7 @@
 //! Who plays at boards: an engine, two people, another board.
 
+use std::slice;
+
 use tracing::info;
 
 use super::{
@@ -77,7 +79,7 @@ impl Desk {
                 "{first} cannot play against itself: choose another board"
             )));
         }
-        let id = format!("{first}.{second}");
+        let id = id_of(&boards);
         let of_lichess = self.config.lichess.as_ref();
         let of_lichess = of_lichess.and_then(|entry| entry.board.as_ref());
         let of_lichess = of_lichess.or(self.config.lichess_chosen.as_ref());
@@ -94,25 +96,32 @@ impl Desk {
         Ok(done(format!("{first} and {second} play each other")))
     }
 
+    /// Who plays: the boards of each opponent and link, and whether it was started here.
+    fn playing(&self) -> impl Iterator<Item = (&[BoardName], bool)> {
+        let opponents = self.config.opponent.iter();
+        let opponents = opponents.map(|entry| slice::from_ref(&entry.board));
+        let links = self.config.link.iter().map(|link| &*link.boards);
+        opponents.chain(links).map(|boards| {
+            let is_started = self.config.plays.contains(&id_of(boards));
+            (boards, is_started)
+        })
+    }
+
+    /// Boards whose opponent or link is in the main file.
+    pub(super) fn fixed(&self) -> Vec<BoardName> {
+        let in_main = self.playing().filter(|(_, is_started)| !is_started);
+        in_main.flat_map(|(boards, _)| boards).cloned().collect()
+    }
+
     /// Whether a board has no opponent; but for one that was started here by this name.
     fn is_free(&self, board: &BoardName, but: &str) -> Result<(), Refused> {
-        let config = &self.config;
-        let opponents = config.opponent.iter();
-        let opponents = opponents.filter(|entry| entry.board == *board);
-        let links = config.link.iter();
-        let links = links.filter(|link| link.boards.contains(board));
-        let linked = |boards: &[BoardName]| {
-            let names: Vec<&str> = boards.iter().map(BoardName::as_str).collect();
-            names.join(".")
-        };
-        let mut ids = opponents
-            .map(|entry| entry.board.to_string())
-            .chain(links.map(|link| linked(&link.boards)));
-        let is_started = |id: &String| config.plays.contains(id);
-        let Some(id) = ids.find(|id| id != but || !is_started(id)) else {
+        let mut others = self.playing().filter(|(boards, is_started)| {
+            boards.contains(board) && !(*is_started && id_of(boards) == but)
+        });
+        let Some((_, is_started)) = others.next() else {
             return Ok(());
         };
-        Err(Refused::NotNow(if is_started(&id) {
+        Err(Refused::NotNow(if is_started {
             format!("{board} has an opponent already: stop that first")
         } else {
             let file = self.file.display();
@@ -150,4 +159,10 @@ impl Desk {
         let change = Change::make(self.state()?, vec![edit], None).await?;
         self.change(daemon, change, None).await
     }
+}
+
+/// What names an opponent or a link of these boards.
+fn id_of(boards: &[BoardName]) -> String {
+    let names: Vec<&str> = boards.iter().map(BoardName::as_str).collect();
+    names.join(".")
 }

@@ -72,6 +72,8 @@ pub struct Engine {
     asked: Option<u64>,
     last_game: Option<u64>,
     wanted: Option<Question>,
+    /// It was to play weaker, and cannot.
+    is_at_full_strength: bool,
     /// Why it does not play, and the same in words.
     trouble: Option<(Fault, Arc<str>)>,
     /// The last line of its process on standard error, or as `info string`.
@@ -96,6 +98,7 @@ impl Engine {
             asked: None,
             last_game: None,
             wanted: None,
+            is_at_full_strength: false,
             trouble: None,
             last_words: None,
             actions: VecDeque::new(),
@@ -122,6 +125,11 @@ impl Engine {
     /// Why it does not play, if it has failed and not answered since.
     pub fn trouble(&self) -> Option<&Arc<str>> {
         self.trouble.as_ref().map(|(_, words)| words)
+    }
+
+    /// Whether it was to play weaker than it can, and has no option for that.
+    pub fn is_at_full_strength(&self) -> bool {
+        self.is_at_full_strength
     }
 
     /// What to do with its process next.
@@ -170,6 +178,7 @@ impl Engine {
         self.asked = None;
         self.last_game = None;
         self.last_words = None;
+        self.is_at_full_strength = false;
         self.listen(now);
     }
 
@@ -221,7 +230,10 @@ impl Engine {
         {
             match heard {
                 Heard::Name(name) => self.stated = Some(name),
-                Heard::Option(error) => self.notices.push_back(Notice::Option(error)),
+                Heard::Option(error) => {
+                    self.is_at_full_strength |= error.is_of_strength();
+                    self.notices.push_back(Notice::Option(error));
+                }
                 Heard::Moved(m, evaluation) => {
                     self.failures = 0;
                     if self.trouble.take().is_some() {

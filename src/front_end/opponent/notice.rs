@@ -41,6 +41,8 @@ pub enum Notice {
     TooLong,
     /// One of the engine's options cannot be set as configured.
     Option(OptionError),
+    /// The engine was to play weaker, and cannot; with what else there is to say.
+    FullStrength(Option<Box<Notice>>),
     /// The engine failed, and is started again.
     Fault(Arc<str>),
     /// The engine plays again after it failed.
@@ -109,6 +111,13 @@ impl fmt::Display for Notice {
                 "refused a move after {MAX_PLIES} plies: the game is too long"
             ),
             Self::Option(error) => error.fmt(f),
+            Self::FullStrength(None) => {
+                f.write_str("this engine cannot play weaker: it plays at full strength")
+            }
+            Self::FullStrength(Some(what)) => write!(
+                f,
+                "{what}. This engine cannot play weaker: it plays at full strength"
+            ),
             Self::Fault(what) => write!(f, "{what}. It is started again with the same game"),
             Self::Recovered => f.write_str("the engine plays again"),
         }

@@ -31,6 +31,8 @@ const MAX_KNOWN: usize = 512;
 const MAX_OPTION_NAME: usize = 64;
 /// Options that are suggested in place of a mistyped one.
 const MAX_LIKE: usize = 3;
+/// The options by which engines play weaker than they can.
+const STRENGTH: [&str; 3] = ["UCI_LimitStrength", "UCI_Elo", "Skill Level"];
 /// How much of a wrong answer is repeated, in bytes.
 const QUOTED: usize = 20;
 
@@ -87,6 +89,18 @@ pub enum OptionError {
         /// What the engine takes.
         range: RangeInclusive<i64>,
     },
+}
+
+impl OptionError {
+    /// Whether the engine was to play weaker than it can, and has no option for that.
+    pub fn is_of_strength(&self) -> bool {
+        let Self::Unknown { name, .. } = self else {
+            return false;
+        };
+        STRENGTH
+            .iter()
+            .any(|known| name.eq_ignore_ascii_case(known))
+    }
 }
 
 /// What was heard from the engine.

@@ -39,6 +39,8 @@ pub struct Table {
     pub board: BoardHandle,
     /// The engine, and what the hand plays against it; `None`: two hands.
     pub engine: Option<(EngineSettings, Hand)>,
+    /// The names of two hands.
+    pub names: ByColor<Option<String>>,
     /// Where the engine gets a control group with limits of its own.
     pub cgroup: Option<Cgroup>,
     /// The name of the player at the board, if it is known; it may change.
@@ -268,8 +270,7 @@ impl Server {
                 Some(plays) if plays == color => hand.as_deref(),
                 // Until it states its name: a game that is kept has the first that it is given.
                 Some(_) => engine.and_then(Engine::stated).map(|name| &**name),
-                // Both players are at the board: one name does not say which of them it is.
-                None => None,
+                None => self.table.names.get(color).as_deref(),
             };
             name.filter(|_| !lent).map(player)
         };
@@ -283,8 +284,13 @@ impl Server {
             }),
             Phase::Plays => None,
         };
-        let notice = trouble.or(self.session.occupied()).or(waits);
         let rests = self.session.phase() == Phase::Rests;
+        let waits = if !rests && engine.is_some_and(Engine::is_at_full_strength) {
+            Some(Notice::FullStrength(waits.map(Box::new)))
+        } else {
+            waits
+        };
+        let notice = trouble.or(self.session.occupied()).or(waits);
         Pairing {
             client: Some(label(self.engine.as_ref())),
             over: rests.then(|| self.session.game().clone()),

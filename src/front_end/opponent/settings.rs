@@ -7,9 +7,10 @@ use serde::{
     Deserialize, Deserializer,
     de::{self, SeqAccess, Visitor},
 };
-use shakmaty::Color;
+use shakmaty::{ByColor, Color};
 
 use crate::{
+    front_end::pgn_text::TagText,
     text::{
         durations::span,
         toml_value::{Wrong, from_home},
@@ -55,6 +56,10 @@ pub struct OpponentConfig {
     pub patience: Option<Duration>,
     /// The memory it may take in the service.
     pub memory: Option<MemoryLimit>,
+    /// The name of the one who plays White, of two people.
+    pub white: Option<TagText>,
+    /// The name of the one who plays Black, of two people.
+    pub black: Option<TagText>,
 }
 
 fn options<'de, D: Deserializer<'de>>(
@@ -98,6 +103,14 @@ impl OpponentConfig {
         Some((settings, self.hand.unwrap_or_default()))
     }
 
+    /// The names of two people.
+    pub fn names(&self) -> ByColor<Option<String>> {
+        ByColor {
+            white: TagText::text(self.white.as_ref()),
+            black: TagText::text(self.black.as_ref()),
+        }
+    }
+
     /// The opponent in words, for `boardbridge check`. `limits`: whether memory is limited here.
     pub fn in_words(&self, limits: bool) -> String {
         let Some((engine, hand)) = self.engine() else {
@@ -121,7 +134,16 @@ impl OpponentConfig {
     pub fn problems(&self) -> Vec<Wrong> {
         if let Some(engine) = &self.engine {
             let problem = engine.impossible().map(|problem| ("engine", problem));
-            return problem.into_iter().collect();
+            let names = [
+                ("white", self.white.is_some()),
+                ("black", self.black.is_some()),
+            ];
+            let names = names.into_iter().filter(|(_, given)| *given);
+            let needless = |(key, _)| {
+                let words = "is for two people: beside an engine, your name is `player` in [games]";
+                (key, words.to_owned())
+            };
+            return problem.into_iter().chain(names.map(needless)).collect();
         }
         let given = [
             ("options", self.options.is_some()),

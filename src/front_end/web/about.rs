@@ -27,6 +27,7 @@ pub(super) async fn daemon(
         "added": standing.added,
         "started": standing.started,
         "linked": standing.linked,
+        "fixed": standing.fixed,
         "programs": standing.programs,
         "programs_fixed": standing.programs_fixed,
         "lichess_board": standing.lichess_board,

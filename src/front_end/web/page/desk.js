@@ -3,6 +3,8 @@
 
 /** How often it is looked what is plugged in, while this part is shown. */
 const FOUND_MS = 3000;
+/** What is weaker than any rating that Stockfish takes: its `Skill Level`, and how many plies deep it looks. */
+const LEVELS = [{ level: 0, depth: 1 }, { level: 0, depth: 3 }, { level: 0, depth: 5 }];
 /** Ratings to choose from, within what Stockfish takes. */
 const ELOS = [1350, 1500, 1700, 1900, 2100, 2400, 2700];
 /** Times for a move, in seconds. */
@@ -85,6 +87,9 @@ function nameField(words, value) {
   return [label, input];
 }
 
+/** What was typed into these fields, without those that are empty. */
+const named = (fields) => Object.fromEntries(Object.entries(fields).map(([key, { value }]) => [key, value.trim()]).filter(([, value]) => value));
+
 function foundItem(found) {
   const item = element("li");
   const what = element("p");
@@ -101,40 +106,70 @@ function foundItem(found) {
   const is = () => (kind?.value ? { kind: kind.value } : {});
   const buttons = element("p", "fields");
   buttons.append(
-    deskButton(t("add"), () => ask(`found/${found.id}/add`, { ...(name.value && { name: name.value }), ...is() }), "main"),
+    deskButton(t("add"), () => ask(`found/${found.id}/add`, { ...named({ name }), ...is() }), "main"),
     tryButton(t("try"), () => ask(`found/${found.id}/try`, is())),
   );
   item.append(buttons);
   return item;
 }
 
+/** The link of this board that was started here. */
+const linkOf = (name) => settings.linked.find((id) => id.split(".").includes(name));
+
+const hasOpponent = (name) => settings.fixed.includes(name) || settings.started.includes(name) || linkOf(name) !== undefined;
+
 function boardItem(name) {
   const item = element("li");
   item.append(element("h3", "", name));
   const plays = element("p", "fields");
-  if (settings.started.includes(name)) {
+  const link = linkOf(name);
+  if (settings.fixed.includes(name)) {
+    plays.className = "hint";
+    write(plays, t("who-fixed"));
+  } else if (link) {
+    plays.append(t("with", { names: calledAll(link.split(".").filter((other) => other !== name).map((other) => "the link with " + other)) }));
+    plays.append(deskButton(t("stop"), () => ask("links/" + encodeURIComponent(link), null, "DELETE")));
+  } else if (settings.started.includes(name)) {
     const holders = boards.get(name)?.state?.holders || [];
     if (holders.length) plays.append(t("with", { names: calledAll(holders) }));
     plays.append(deskButton(t("stop"), () => ask(`boards/${name}/opponent`, null, "DELETE")));
   } else {
-    const others = [...boards.keys()].filter((other) => other !== name);
+    const others = [...boards.keys()].filter((other) => other !== name && !hasOpponent(other));
     const [whoLabel, who] = choice(t("against"), [
       ...desk.engines.map(({ name: engine }) => ["engine " + engine, capital(engine)]),
       ["people", t("two-people")],
       ...others.map((other) => ["board " + other, t("board", { board: other })]),
     ]);
-    const [eloLabel, elo] = choice(t("strength"), [["", t("full")], ...ELOS.map((one) => [one, "Elo " + one])]);
+    const [strengthLabel, strength] = choice(t("strength"), [
+      ["{}", t("full")],
+      ...LEVELS.map((one, at) => [JSON.stringify(one), `${t("level")} ${at + 1}`]),
+      ...ELOS.map((elo) => [JSON.stringify({ elo }), "Elo " + elo]),
+    ]);
     const [handLabel, hand] = choice(t("you-play"), [["white", t("white")], ["black", t("black")], ["alternate", t("in-turns")]]);
     const [timeLabel, time] = choice(t("thinks"), SECONDS.map((one) => [one, t("seconds", { seconds: one })]));
-    const more = [eloLabel, handLabel, timeLabel];
-    const fit = () => more.forEach((label) => { label.hidden = !who.value.startsWith("engine "); });
+    const [whiteLabel, white] = nameField(t("name-of-white"), "");
+    const [blackLabel, black] = nameField(t("name-of-black"), "");
+    const asks = {
+      engine: [strengthLabel, handLabel, timeLabel],
+      people: [whiteLabel, blackLabel],
+      board: [handLabel],
+    };
+    const fit = () => {
+      const [way] = who.value.split(" ");
+      for (const label of Object.values(asks).flat()) label.hidden = !asks[way].includes(label);
+      // The colours of two boards stay.
+      hand.options[2].disabled = way === "board";
+      if (way === "board" && hand.selectedIndex === 2) hand.selectedIndex = 0;
+    };
     who.addEventListener("change", fit);
     fit();
-    plays.append(whoLabel, ...more, deskButton(t("play"), () => {
+    plays.append(whoLabel, strengthLabel, handLabel, timeLabel, whiteLabel, blackLabel, deskButton(t("play"), () => {
       const [way, other] = who.value.split(" ");
-      if (way === "board") return ask("links", { boards: [name, other] });
-      const engine = way === "engine" ? { engine: other, hand: hand.value, go: `movetime ${1000 * time.value}`, ...(elo.value && { elo: Number(elo.value) }) } : {};
-      return ask(`boards/${name}/opponent`, engine);
+      if (way === "board") return ask("links", { boards: hand.value === "black" ? [other, name] : [name, other] });
+      if (way === "people") return ask(`boards/${name}/opponent`, named({ white, black }));
+      const { depth, ...weaker } = JSON.parse(strength.value);
+      const go = `movetime ${1000 * time.value}` + (depth ? ` depth ${depth}` : "");
+      return ask(`boards/${name}/opponent`, { engine: other, hand: hand.value, go, ...weaker });
     }, "main"));
   }
   item.append(plays);
@@ -149,13 +184,10 @@ function boardItem(name) {
     );
     keep.append(element("summary", "", t("name-remove")), fields);
     item.append(keep);
+  } else if (settings.kinds.length) {
+    // Where nothing can be added, no board is in a file.
+    item.append(element("p", "hint", t("board-fixed")));
   }
-  return item;
-}
-
-function linkItem(id) {
-  const item = element("li");
-  item.append(element("h3", "", id.split(".").join(" – ")), deskButton(t("stop"), () => ask("links/" + encodeURIComponent(id), null, "DELETE")));
   return item;
 }
 
@@ -172,16 +204,17 @@ async function showDesk() {
     tell($("desk-why"), error.message);
   }
   await showLichess();
-  const { added, started, linked } = settings;
-  const text = JSON.stringify([added, started, linked, desk.engines, [...boards.keys()]]);
+  const { added, started, linked, fixed } = settings;
+  const text = JSON.stringify([added, started, linked, fixed, desk.engines, [...boards.keys()]]);
   if (desk.shown === text) return;
   desk.shown = text;
-  $("at-boards").replaceChildren(...[...boards.keys()].map(boardItem), ...linked.map(linkItem));
+  $("at-boards").replaceChildren(...[...boards.keys()].map(boardItem));
 }
 
 /** What is installed, and what is plugged in. */
 async function look() {
   if (!desk.engines.length) desk.engines = await ask("engines");
+  $("no-engine").hidden = desk.engines.length > 0;
   const found = await ask("found");
   $("none-found").hidden = found.length > 0;
   listKinds();

@@ -252,9 +252,11 @@ async function stayAwake() {
 
 async function showSettings() {
   settings = await ask("settings");
-  $("programs").checked = settings.programs === "network";
-  $("programs").disabled = !settings.may_control || settings.programs_fixed;
-  $("programs").parentElement.title = settings.programs_fixed ? t("elsewhere") : "";
+  for (const one of document.querySelectorAll(".programs")) {
+    one.checked = settings.programs === "network";
+    one.disabled = !settings.may_control || settings.programs_fixed;
+    write(one.previousElementSibling, t(settings.programs_fixed ? "programs-fixed" : "programs"));
+  }
   const values = [
     [t("version"), settings.version],
     [t("control"), t("control." + settings.control)],
@@ -276,14 +278,16 @@ function beginSwitches() {
       if (name === "evaluation") for (const board of boards.values()) if (board.state) board.showPlayers();
     });
   }
-  $("programs").addEventListener("change", async () => {
-    try {
-      await ask("settings", { programs: $("programs").checked ? "network" : "here" });
-    } catch (error) {
-      tell($("line"), error.message);
-    }
-    showSettings().catch((error) => tell($("line"), error.message));
-  });
+  for (const one of document.querySelectorAll(".programs")) {
+    one.addEventListener("change", async () => {
+      try {
+        await ask("settings", { programs: one.checked ? "network" : "here" });
+      } catch (error) {
+        tell($("line"), error.message);
+      }
+      showSettings().catch((error) => tell($("line"), error.message));
+    });
+  }
   for (const [tag, name] of Object.entries(LANGUAGES)) $("language").add(new Option(name, tag, false, tag === LANGUAGE));
   $("language").addEventListener("change", () => {
     localStorage.setItem("language", $("language").value);

@@ -205,6 +205,8 @@ const SENTENCES = {
     "the engine has not answered `uci` within {seconds} s: is it a UCI engine?": "die Engine hat auf „uci“ {seconds} s lang nicht geantwortet: Ist es eine UCI-Engine?",
     "the engine has not answered within {seconds} s": "die Engine hat {seconds} s lang nicht geantwortet",
     "the engine answered `{words}`, which is not a legal move": "die Engine hat „{words}“ geantwortet, und das ist kein möglicher Zug",
+    "this engine cannot play weaker: it plays at full strength": "diese Engine kann nicht schwächer spielen: Sie spielt mit voller Stärke",
+    "{why}. This engine cannot play weaker: it plays at full strength": "{why}. Diese Engine kann nicht schwächer spielen: Sie spielt mit voller Stärke",
     "the engine has no option `{name}`{hint}": "die Engine hat keine Einstellung „{name}“{hint}",
     "the engine takes {least} to {most} as `{name}`: set to {set} instead of {given}": "die Engine nimmt als „{name}“ {least} bis {most}: gesetzt ist {set} statt {given}",
     "the engine {name} has not answered in time: whether its options are right is not known": "die Engine {name} hat nicht rechtzeitig geantwortet: Ob ihre Einstellungen stimmen, ist nicht bekannt",
