@@ -74,7 +74,7 @@ libfuzzer_sys::fuzz_target!(|inputs: Vec<Input>| {
         while let Some(heard) = engine.poll_heard() {
             assert!(!failed, "{heard:?} after a fault");
             match heard {
-                Heard::Moved(m) => {
+                Heard::Moved(m, _) => {
                     assert!(asked.position().is_legal(m));
                     assert!(asked.push(m));
                 }

@@ -440,7 +440,7 @@ mod tests {
         assert_eq!(joined.push(&whole[20..]), Some(whole));
     }
 
-    /// chessnutech/Chessnut_eBoards, `README.md`: 36 bytes in all; an early emulator counts 38 of them.
+    /// `chessnutech/Chessnut_eBoards`, `README.md`: 36 bytes in all; an early emulator counts 38 of them.
     #[test]
     fn a_position_that_is_shorter_than_it_counts_is_read_at_once() {
         let whole: Vec<u8> = [1, 0x24].into_iter().chain(2..36).collect();

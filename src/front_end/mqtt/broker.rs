@@ -67,7 +67,7 @@ pub struct Filter {
 
 impl Filter {
     /// These topics, as they come.
-    pub fn of(topics: impl ToString) -> Self {
+    pub fn of(topics: &impl ToString) -> Self {
         Self {
             topics: topics.to_string(),
             tells_retained: false,

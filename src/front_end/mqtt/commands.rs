@@ -445,7 +445,7 @@ mod tests {
         /// Says a command; what is answered at once.
         fn says(&mut self, id: &str, command: &Value) -> Vec<Answer> {
             let at = SystemTime::now();
-            let until = humantime::format_rfc3339_seconds(at + Duration::from_secs(60)).to_string();
+            let until = humantime::format_rfc3339_seconds(at + Duration::from_mins(1)).to_string();
             let envelope =
                 json!({ "id": id, "from": "hall-2", "expires": until, "command": command });
             let named = (&self.board.name.clone(), Some(self.board.clone()));

@@ -52,7 +52,7 @@ impl Elsewhere {
     pub fn filters(&self) -> [Filter; 2] {
         let far = self.remote.far();
         [Part::State, Part::Events]
-            .map(|part| Filter::of(Topic::board(&far.daemon, &far.board, part)))
+            .map(|part| Filter::of(&Topic::board(&far.daemon, &far.board, part)))
     }
 
     /// Publishes what is heard of it.

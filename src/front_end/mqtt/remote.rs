@@ -82,8 +82,8 @@ struct Unanswered {
     client: Option<ClientId>,
     /// Whether the client leaves by it.
     leaves: bool,
-    /// Whether it ends the client's game, and the number of that.
-    ends: Option<Option<u64>>,
+    /// The number of the client's game, if it ends that.
+    ends: Option<u64>,
     /// Who waits for the answer to a button.
     pressed: Option<oneshot::Sender<Result<(), String>>>,
     since: Instant,
@@ -529,12 +529,10 @@ impl Remote {
         let unanswered = Unanswered {
             client: command.client(),
             leaves: command.leaves(),
-            ends: matches!(command, Command::Ended { .. }).then(|| {
-                let standing = command
-                    .client()
-                    .and_then(|client| self.standing.get(&client));
-                standing.and_then(Standing::number)
-            }),
+            ends: command
+                .client()
+                .filter(|_| matches!(command, Command::Ended { .. }))
+                .and_then(|client| self.standing.get(&client)?.number()),
             ..Unanswered::new(now)
         };
         self.envelope(at, unanswered, said)

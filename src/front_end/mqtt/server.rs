@@ -510,14 +510,15 @@ impl<'a> Server<'a> {
             tells_retained: true,
         };
         self.filters = vec![
-            Filter::of(format!("{}/+/online", super::topics::ROOT)),
-            Filter::of(Topic::answers(&self.daemon)),
+            Filter::of(&format!("{}/+/online", super::topics::ROOT)),
+            Filter::of(&Topic::answers(&self.daemon)),
             board("commands"),
             board("press"),
         ];
         if self.house.config.home_assistant {
             let prefix = &self.house.config.discovery_prefix;
-            self.filters.push(Filter::of(home_assistant::birth(prefix)));
+            self.filters
+                .push(Filter::of(&home_assistant::birth(prefix)));
         }
         for elsewhere in self.remotes.values_mut() {
             elsewhere.remote.reached();

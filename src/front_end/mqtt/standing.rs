@@ -121,9 +121,9 @@ impl Standing {
     }
 
     /// The other daemon has taken the end of the game of this number.
-    pub fn is_over(&mut self, number: Option<u64>) {
+    pub fn is_over(&mut self, number: u64) {
         let is_end = |command: &Command| matches!(command, Command::Ended { .. });
-        self.is_over |= self.number() == number && self.commands.iter().any(is_end);
+        self.is_over |= self.number() == Some(number) && self.commands.iter().any(is_end);
     }
 
     /// The other daemon has started again, and may know nothing of it.
