@@ -26,6 +26,8 @@ pub(super) const TRIAL_WAIT: Duration = Duration::from_secs(16);
 const WORD: Duration = Duration::from_secs(3);
 /// How long each square is lit.
 const STEP: Duration = Duration::from_millis(300);
+/// The time before the first: a board that begins to answer is still asked other things, and what is not lit at once would be skipped.
+const ASKED: Duration = Duration::from_millis(600);
 /// The squares that are lit, one after the other: whatever way the board lies, the light crosses it.
 const RUN: [Square; 8] = [
     Square::A1,
@@ -136,7 +138,7 @@ async fn shown(link: &mut Link, driver: &mut dyn Driver) -> Result<Shown, String
                 DriverEvent::Answers { id } if !answers => {
                     answers = true;
                     if driver.signal(now(), Bitboard::EMPTY) {
-                        step_at = Some(now());
+                        step_at = Some(now() + ASKED);
                     } else {
                         greets = Some(Greets { id, until: None });
                     }
