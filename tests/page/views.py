@@ -337,7 +337,7 @@ def offers(page: Page, server: Server, address: str) -> None:
     shows(page, server, address, "found boards", "desk")
     citrine, dgt, neo, ucb = texts()
     assert all("Stop" in one and "Against" not in one for one in [citrine, dgt, neo]), "a board of a link has Stop, too"
-    assert "With dgt" in citrine and "With citrine" in dgt
+    assert "the board dgt" in citrine and "the board citrine" in dgt
     assert page.driver.execute_script(choices) == ["engine stockfish", "people"], "the other boards have an opponent"
     assert not page.one("#no-engine").is_displayed()
     assert "Level 1" in ucb and "White" in ucb, ucb

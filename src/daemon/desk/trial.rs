@@ -93,13 +93,14 @@ impl Trial {
     }
 
     async fn shown(&self) -> Result<(&'static Identity, Shown), Refused> {
-        let (make, baud) = match self.make {
-            Some(make) => (make, None),
-            None => self.asked().await?,
+        let (make, baud) = match (self.make, &self.sighting.way) {
+            (Some(make), Way::Serial(port)) => {
+                is_free(port).await.map_err(not_now)?;
+                (make, None)
+            }
+            (Some(make), _) => (make, None),
+            (None, _) => self.asked().await?,
         };
-        if let Way::Serial(port) = &self.sighting.way {
-            is_free(port).await.map_err(not_now)?;
-        }
         let keys = files::keys(make, &self.sighting.way, baud).to_string();
         let config = BoardConfig::from_toml(&keys).map_err(|error| bad(&error))?;
         let transport = config.transport(&self.radio).map_err(bad)?;
