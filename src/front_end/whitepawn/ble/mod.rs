@@ -52,6 +52,9 @@ const INTERVAL: [Duration; 2] = [Duration::from_millis(100), Duration::from_mill
 /// How long no app is connected before the board advertises again: a controller that does not resume by itself has to
 /// be told, and an app that comes back at once must not be disturbed.
 const QUIET: Duration = Duration::from_secs(2);
+/// How often that is put off while a device is connected: it may be an app that has not written yet, which would lose its
+/// link. An app writes within a second or two; what stays connected for longer is another device, such as a keyboard.
+const PUT_OFF: u8 = 3;
 /// Subscriptions that wait to be processed.
 const SUBSCRIPTIONS: usize = 8;
 
@@ -189,6 +192,7 @@ impl Air {
         let events = ask("tell of its adapter", self.adapter.events()).await?;
         tokio::pin!(adapters, events);
         let mut again = None;
+        let mut put_off = 0;
         let mut checks = interval_at(Instant::now() + CHECK, CHECK);
         checks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -202,18 +206,25 @@ impl Air {
                     if self.stopped.is_none() {
                         // One that never wrote may have lost its link.
                         again = Some(Instant::now() + QUIET);
+                        put_off = 0;
                     }
                 }
                 Some(fresh) = self.fresh.recv() => self.connected(fresh, connections),
                 Some(ended) = self.tasks.join_next() => {
                     if matches!(ended, Ok(true)) && self.centrals.is_empty() {
                         again = Some(Instant::now() + QUIET);
+                        put_off = 0;
                     }
                 }
                 () = sleep_until_some(again) => {
                     again = None;
                     if self.centrals.is_empty() {
-                        self.advertise(config).await?;
+                        if put_off < PUT_OFF && self.linked().await? {
+                            put_off += 1;
+                            again = Some(Instant::now() + QUIET);
+                        } else {
+                            self.advertise(config).await?;
+                        }
                     }
                 }
                 event = events.next() => match event {
@@ -262,6 +273,20 @@ impl Air {
             leave: self.leave.clone(),
         };
         self.tasks.spawn(central.serve(fresh, connections.clone()));
+    }
+
+    /// Whether a device is connected to the adapter.
+    async fn linked(&self) -> Result<bool, RadioError> {
+        let known = ask("tell of its devices", self.adapter.device_addresses()).await?;
+        for address in known {
+            // One that BlueZ has forgotten since is not connected.
+            if let Ok(device) = self.adapter.device(address)
+                && let Ok(true) = ask("tell of a device", device.is_connected()).await
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Advertises again, which takes the board off the air for some milliseconds.
