@@ -30,12 +30,14 @@ const LOOK: Duration = Duration::from_millis(100);
 /// How long a scan lasts before it is restarted. Virtual radios are heard only when a scan or an advertisement begins,
 /// and Linux does not listen in the first moment of a scan.
 const SCAN: Duration = Duration::from_secs(3);
-/// The limit for each step: finding, connecting, and each write. A virtual machine is slow.
+/// The limit for finding the board, and for each write. A virtual machine is slow.
 const STEP_WAIT: Duration = Duration::from_secs(30);
 /// The limit for one attempt to reach the board, from the connection to the subscription. It is lost when the board
 /// restarts its advertisement just then, or when the link ends on which another program of this machine had the board;
 /// a successful one takes about a second.
 const ATTEMPT_WAIT: Duration = Duration::from_secs(8);
+/// The limit for all attempts: four of them, each with the time to give it up.
+const REACH_WAIT: Duration = ATTEMPT_WAIT.saturating_mul(8);
 /// Bytes buffered in each direction between the radio and the app.
 const BUFFER: usize = 4096;
 
@@ -100,13 +102,13 @@ impl PhoneRadio {
     /// [`PhoneError`].
     pub async fn connect(&self) -> Result<Box<dyn Stream>, PhoneError> {
         let adapter = self.adapter().await?;
-        let board = in_time("find the board", self.find(&adapter)).await?;
+        let board = in_time("find the board", STEP_WAIT, self.find(&adapter)).await?;
         let Link {
             write,
             notify,
             values,
             events,
-        } = in_time("subscribe", self.reach(&adapter, &board)).await?;
+        } = in_time("subscribe", REACH_WAIT, self.reach(&adapter, &board)).await?;
         sleep(WRITE_AFTER).await;
 
         let (mut near, far) = duplex(BUFFER);
@@ -273,9 +275,10 @@ async fn talk(
 
 async fn in_time<T>(
     what: &'static str,
+    limit: Duration,
     step: impl Future<Output = Result<T, PhoneError>>,
 ) -> Result<T, PhoneError> {
-    timeout(STEP_WAIT, step)
+    timeout(limit, step)
         .await
         .unwrap_or(Err(PhoneError::Late(what)))
 }

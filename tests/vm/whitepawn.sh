@@ -53,7 +53,8 @@ while [ $# -gt 24 ] && [ "$status" = 0 ]; do
   moves="$moves $1 $2"
   shift 2
 done
-timeout "$patience" boardbridge simulate whitepawn-app --ble --adapter hci0 --game-type 3 --game /game.uci --plays black \
+# It gives up by itself sooner.
+timeout 150 boardbridge simulate whitepawn-app --ble --adapter hci0 --game-type 3 --game /game.uci --plays black \
   --hand-delay 10ms < /dev/null > /phone.log 2>&1 &
 phone=$!
 scans
