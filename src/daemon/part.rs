@@ -114,6 +114,18 @@ impl Part {
         }
     }
 
+    /// Whether it keeps a handle of this board for as long as it runs.
+    pub fn holds(&self, board: &BoardName) -> bool {
+        match self {
+            Self::Games(name, _) => name == board,
+            Self::WhitePawn(entry) => entry.board == *board,
+            Self::Link(entry) if board.is_far() => {
+                entry.boards.iter().any(|near| near.far() == *board)
+            }
+            _ => self.plays_at(board),
+        }
+    }
+
     /// Whether one of these parts goes on with its game, so that its clients keep their places at the board.
     pub fn goes_on_in(&self, wanted: &[Self]) -> bool {
         let hand = |entry: &OpponentConfig| entry.engine().map(|(_, hand)| hand);

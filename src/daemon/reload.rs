@@ -246,7 +246,7 @@ impl Daemon {
 
     /// Starts these parts: the boards, then the front-ends, which find them on the bus.
     async fn bring_in(&mut self, new: Vec<Ready>, mut stopped: Stopped, order: &[String]) {
-        let (boards, front_ends): (Vec<_>, Vec<_>) = new
+        let (boards, mut front_ends): (Vec<_>, Vec<_>) = new
             .into_iter()
             .partition(|(part, _)| part.board().is_some());
         for (part, _) in boards {
@@ -264,7 +264,21 @@ impl Daemon {
             let place = place(&board.name).unwrap_or(order.len());
             (board.name.is_far(), place, board.name.clone())
         });
+        let before = self.bus.boards();
+        let is_new = |board: &&BoardHandle| !before.iter().any(|old| old.is_same(board));
+        let other_tasks: Vec<BoardName> = boards
+            .iter()
+            .filter(is_new)
+            .map(|board| board.name.clone())
+            .collect();
         self.bus.set_boards(boards);
+        // The board's task before was left behind, or was of another kind: whoever has its handle begins again.
+        let (stale, staying): (Vec<_>, Vec<_>) = std::mem::take(&mut self.running)
+            .into_iter()
+            .partition(|running| other_tasks.iter().any(|board| running.part.holds(board)));
+        self.running = staying;
+        front_ends.extend(stale.iter().map(|running| (running.part.clone(), None)));
+        self.take_out(stale).await;
         for name in stopped.keys() {
             info!(board = %name, "the board is no longer in the configuration");
         }
