@@ -385,7 +385,10 @@ async fn run(table: &mut Table, stop: CancellationToken) {
         let deadline = streams.into_iter().chain([deadline]).flatten().min();
         tokio::select! {
             biased;
-            () = stop.cancelled() => return,
+            () = stop.cancelled() => {
+                table.shelf.keep(session.memory()).await;
+                return;
+            }
             outcome = some(&mut request) => {
                 request = None;
                 debug!(?outcome, "answered");
