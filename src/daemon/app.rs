@@ -5,7 +5,11 @@ use tokio::{net::TcpListener, sync::mpsc};
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-use super::{Daemon, running::Running, sessions::Restored};
+use super::{
+    Daemon,
+    running::Running,
+    sessions::{self, Restored},
+};
 use crate::{
     front_end::whitepawn::{
         self, Availability, Connection, connection::MAX_WAITING, server::App,
@@ -53,7 +57,8 @@ impl Daemon {
         };
         let span = whitepawn::server::span(&board.name, &way);
         running.tasks.spawn(coming.instrument(span));
-        let Restored { memory, shelf } = self.sessions.app(&self.store, entry);
+        let Restored { memory, shelf } =
+            self.sessions.apps.take(&self.store, &sessions::app(entry));
         let known = memory.as_ref().map(|memory| memory.seat.client);
         let client = known.unwrap_or_else(|| self.clients.client());
         running.clients.push((client, board.clone()));

@@ -2,7 +2,12 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use super::{Daemon, part::Part, running::Running, sessions::Restored};
+use super::{
+    Daemon,
+    part::Part,
+    running::Running,
+    sessions::{self, Restored},
+};
 use crate::{
     front_end::broadcast::{
         server::{Table, serve},
@@ -39,14 +44,10 @@ impl Daemon {
         entry: &BroadcastConfig,
         boards: &[BoardName],
     ) {
-        let left = self.sessions.left_games();
-        let before = self.sessions.take_left_games(&entry.round);
         let shelves = boards.iter().map(|board| {
-            let kept = self.sessions.broadcast(&self.store, &entry.round, board);
-            let Restored { memory, shelf } = kept;
-            // After a reload, as its task left them.
-            let games = before.get(board).cloned().or(memory);
-            (board.clone(), (games, shelf))
+            let name = sessions::game(&entry.round, board);
+            let Restored { memory, shelf } = self.sessions.broadcasts.take(&self.store, &name);
+            (board.clone(), (memory, shelf))
         });
         let table = Table {
             shelves: shelves.collect(),
@@ -57,7 +58,6 @@ impl Daemon {
             pairings: entry.pairings.clone(),
             delay: entry.delay,
             bus: self.bus.clone(),
-            left,
         };
         running.tasks.spawn(serve(table, running.stop.clone()));
     }

@@ -1,7 +1,5 @@
 //! Plays on Lichess at a board, once there is a token.
 
-use std::sync::PoisonError;
-
 use tracing::warn;
 
 use super::{Daemon, running::Running, sessions::Restored};
@@ -47,13 +45,10 @@ impl Daemon {
     }
 
     fn table(&mut self, running: &mut Running, entry: &LichessConfig, board: BoardHandle) -> Table {
-        let Restored { memory, shelf } = self.sessions.lichess(&self.store, &board.name);
-        let left = self.sessions.left();
-        let memory = left
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take()
-            .or(memory);
+        let Restored { memory, shelf } = self
+            .sessions
+            .lichess
+            .take(&self.store, &board.name.to_string());
         let client = memory.as_ref().map(|memory| memory.seat.client);
         let client = client.unwrap_or_else(|| self.clients.client());
         running.clients.push((client, board.clone()));
@@ -61,7 +56,6 @@ impl Daemon {
             board,
             client,
             memory,
-            left,
             shelf,
             bus: self.bus.clone(),
             settings: Settings {

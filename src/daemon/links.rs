@@ -2,7 +2,11 @@
 
 use tracing::warn;
 
-use super::{Daemon, running::Running, sessions::Restored};
+use super::{
+    Daemon,
+    running::Running,
+    sessions::{self, Restored},
+};
 use crate::{
     front_end::link::{self, Player, server::Pair, settings::LinkConfig},
     vocabulary::{BoardName, ClientName},
@@ -20,7 +24,10 @@ impl Daemon {
             (None, Some(with)) => with.to_string(),
             (board, _) => board.map(ToString::to_string).unwrap_or_default(),
         };
-        let Restored { memory, shelf } = self.sessions.link(&self.store, entry);
+        let Restored { memory, shelf } = self
+            .sessions
+            .links
+            .take(&self.store, &sessions::link(entry));
         let clients = memory.as_ref().map_or_else(
             || [self.clients.client(), self.clients.client()],
             link::session::SavedLink::clients,

@@ -12,7 +12,10 @@ impl Daemon {
         let Some(board) = self.bus.board(entry.board.as_str()) else {
             return;
         };
-        let Restored { memory, shelf } = self.sessions.opponent(&self.store, entry);
+        let Restored { memory, shelf } = self
+            .sessions
+            .opponents
+            .take(&self.store, entry.board.as_str());
         let engine = entry.engine();
         let hand = engine.as_ref().map(|(_, hand)| *hand);
         let client = memory.as_ref().map(|memory| memory.seat.client);

@@ -114,13 +114,35 @@ impl Part {
         }
     }
 
-    /// Whether one of these parts continues what it does, so that its clients keep their places at the board.
+    /// Whether it keeps a handle of this board for as long as it runs.
+    pub fn holds(&self, board: &BoardName) -> bool {
+        match self {
+            Self::Games(name, _) => name == board,
+            Self::WhitePawn(entry) => entry.board == *board,
+            Self::Link(entry) if board.is_far() => {
+                entry.boards.iter().any(|near| near.far() == *board)
+            }
+            _ => self.plays_at(board),
+        }
+    }
+
+    /// Whether one of these parts goes on with its game, so that its clients keep their places at the board.
     pub fn goes_on_in(&self, wanted: &[Self]) -> bool {
-        let Self::Lichess(mine, at) = self else {
-            return false;
-        };
-        wanted.iter().any(|part| match part {
-            Self::Lichess(other, board) => board == at && other.server() == mine.server(),
+        let hand = |entry: &OpponentConfig| entry.engine().map(|(_, hand)| hand);
+        wanted.iter().any(|part| match (self, part) {
+            (Self::WhitePawn(mine), Self::WhitePawn(other)) => {
+                other.board == mine.board && other.way() == mine.way()
+            }
+            (Self::Link(mine), Self::Link(other)) => {
+                let same_boards = other.boards == mine.boards && other.with == mine.with;
+                same_boards && other.white() == mine.white()
+            }
+            (Self::Opponent(mine), Self::Opponent(other)) => {
+                other.board == mine.board && hand(other) == hand(mine)
+            }
+            (Self::Lichess(mine, at), Self::Lichess(other, board)) => {
+                board == at && other.server() == mine.server()
+            }
             _ => false,
         })
     }

@@ -1,6 +1,10 @@
 //! Changes a running daemon to another configuration: starting is a change from nothing.
 
-use std::{collections::BTreeMap, net::SocketAddr, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    net::SocketAddr,
+    path::Path,
+};
 
 use tokio::net::TcpListener;
 use tracing::{error, info, warn};
@@ -13,7 +17,7 @@ use super::{
     memory::{boards_in, memory_of},
     part::Part,
     ports,
-    running::Running,
+    running::{Running, release},
     service::StartError,
 };
 use crate::{
@@ -24,7 +28,7 @@ use crate::{
     },
     config::Config,
     front_end::{pgn::settings::GamesConfig, pgn_text::TagText, web},
-    vocabulary::{BoardName, ClientName},
+    vocabulary::{BoardName, ClientId, ClientName},
 };
 
 /// A port that was taken.
@@ -83,30 +87,33 @@ impl Daemon {
             .into_iter()
             .partition(|running| !wanted.contains(&running.part));
         self.running = staying;
-        let going_on = going
-            .iter_mut()
-            .filter(|going| going.part.goes_on_in(&wanted));
-        let mut goes_on = false;
-        for going in going_on {
-            going.clients.clear();
-            goes_on = true;
-        }
-        if let Some((from, _)) = renamed {
-            // Their successors have their places at the boards.
-            let plays = going.iter_mut().filter(|going| going.part.plays_at(from));
-            plays.for_each(|going| going.clients.clear());
+        let (mut over, mut left) = (Vec::new(), Vec::new());
+        for going in &mut going {
+            let goes_on = going.part.goes_on_in(&wanted);
+            if !goes_on {
+                over.push(going.part.clone());
+            }
+            if goes_on || renamed.is_some_and(|(from, _)| going.part.plays_at(from)) {
+                // Its successor has its places at the boards.
+                left.append(&mut going.clients);
+            }
         }
         let stopped = self.take_out(going).await;
+        for part in &over {
+            self.sessions.forget(part);
+        }
         if let Some((from, to)) = renamed {
             self.store.rename(from.as_str(), to.as_str()).await;
         }
         self.inherited.close_others(&places, &self.served()).await;
-        if !goes_on {
-            self.sessions.drop_left();
-        }
         // No front-end starts before it is known what must not be told yet.
         self.bus.delayed().set(delayed(&wanted));
         self.bring_in(new, stopped, &config.order).await;
+        // A successor that could not start has not taken its places.
+        let clients = self.running.iter().flat_map(|running| &running.clients);
+        let taken: BTreeSet<ClientId> = clients.map(|(client, _)| *client).collect();
+        left.retain(|(client, _)| !taken.contains(client));
+        release(&left).await;
         // A listener may have stayed open because the name of a part could mean its address.
         self.inherited.close_others(&[], &self.served()).await;
         self.limit_memory(after);
@@ -239,7 +246,7 @@ impl Daemon {
 
     /// Starts these parts: the boards, then the front-ends, which find them on the bus.
     async fn bring_in(&mut self, new: Vec<Ready>, mut stopped: Stopped, order: &[String]) {
-        let (boards, front_ends): (Vec<_>, Vec<_>) = new
+        let (boards, mut front_ends): (Vec<_>, Vec<_>) = new
             .into_iter()
             .partition(|(part, _)| part.board().is_some());
         for (part, _) in boards {
@@ -257,7 +264,21 @@ impl Daemon {
             let place = place(&board.name).unwrap_or(order.len());
             (board.name.is_far(), place, board.name.clone())
         });
+        let before = self.bus.boards();
+        let is_new = |board: &&BoardHandle| !before.iter().any(|old| old.is_same(board));
+        let other_tasks: Vec<BoardName> = boards
+            .iter()
+            .filter(is_new)
+            .map(|board| board.name.clone())
+            .collect();
         self.bus.set_boards(boards);
+        // The board's task before was left behind, or was of another kind: whoever has its handle begins again.
+        let (stale, staying): (Vec<_>, Vec<_>) = std::mem::take(&mut self.running)
+            .into_iter()
+            .partition(|running| other_tasks.iter().any(|board| running.part.holds(board)));
+        self.running = staying;
+        front_ends.extend(stale.iter().map(|running| (running.part.clone(), None)));
+        self.take_out(stale).await;
         for name in stopped.keys() {
             info!(board = %name, "the board is no longer in the configuration");
         }

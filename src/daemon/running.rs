@@ -70,10 +70,7 @@ impl Running {
         let (part, board) = (self.part.clone(), self.board.take());
         let stopped = async {
             self.tasks.wait().await;
-            for (client, board) in &self.clients {
-                let release = Command::Release { client: *client };
-                let _ = timeout(RELEASE_WAIT, board.commands.send(release)).await;
-            }
+            release(&self.clients).await;
             let board = board?;
             Some((board.handle, board.task.await.ok()?))
         };
@@ -84,5 +81,13 @@ impl Running {
             );
             None
         })
+    }
+}
+
+/// Tells the boards that these clients have left.
+pub(super) async fn release(clients: &[(ClientId, BoardHandle)]) {
+    for (client, board) in clients {
+        let release = Command::Release { client: *client };
+        let _ = timeout(RELEASE_WAIT, board.commands.send(release)).await;
     }
 }

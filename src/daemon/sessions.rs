@@ -1,23 +1,21 @@
-//! What apps, links, opponents and a game on Lichess have kept through a restart.
+//! What apps, links, opponents, a game on Lichess and broadcasts have kept through a restart, or a reload.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, PoisonError},
-};
+use std::collections::BTreeMap;
 
 use serde::{Serialize, de::DeserializeOwned};
 
+use super::part::Part;
 use crate::{
     config::Config,
     front_end::{
-        broadcast::{round::SavedBoard, server::Left},
+        broadcast::round::SavedBoard,
         lichess,
         link::{self, settings::LinkConfig},
-        opponent::{self, settings::OpponentConfig},
-        seat::serve::Keeper,
+        opponent,
+        seat::serve::{Keeper, Latest},
         whitepawn::{self, settings::WhitePawnConfig},
     },
-    state::{Kind, Store},
+    state::{Kind, Shelf, Store},
     vocabulary::{BoardName, ClientId},
 };
 
@@ -28,182 +26,130 @@ pub(super) struct Restored<T> {
     pub shelf: Keeper<T>,
 }
 
-impl<T: DeserializeOwned + PartialEq + Serialize> Restored<T> {
-    fn read(store: &Store, kind: Kind, name: &str) -> Self {
-        let mut shelf = store.shelf(kind, name);
+/// The sessions of one kind.
+#[derive(Debug)]
+pub(super) struct Kept<T> {
+    kind: Kind,
+    /// Read at the start, until their parts start.
+    found: BTreeMap<String, Keeper<T>>,
+    /// Those whose parts run, or go on in another part.
+    latest: BTreeMap<String, Latest<T>>,
+}
+
+impl<T: Clone + DeserializeOwned + PartialEq + Serialize> Kept<T> {
+    /// Reads those of these names; the others are forgotten.
+    async fn read(store: &Store, kind: Kind, names: impl IntoIterator<Item = String>) -> Self {
+        let found = names.into_iter().map(|name| {
+            let keeper = keeper(store.shelf(kind, &name), None);
+            (name, keeper)
+        });
+        let found = found.collect();
+        store.forget_rest(kind).await;
         Self {
-            memory: shelf.read(),
-            shelf: Keeper::new(shelf),
+            kind,
+            found,
+            latest: BTreeMap::new(),
         }
+    }
+
+    /// The session of this name: as its last part left it, as it was before the restart, or nothing.
+    pub fn take(&mut self, store: &Store, name: &str) -> Restored<T> {
+        let shelf = self.found.remove(name).unwrap_or_else(|| {
+            let before = self.latest.get(name).and_then(Latest::get);
+            keeper(store.shelf(self.kind, name), before)
+        });
+        let latest = shelf.latest();
+        let memory = latest.get();
+        self.latest.insert(name.to_owned(), latest);
+        Restored { memory, shelf }
+    }
+
+    /// A later session of this name does not go on from this one.
+    fn forget(&mut self, name: &str) {
+        self.latest.remove(name);
+    }
+
+    /// What was read at the start.
+    fn memories(&self) -> impl Iterator<Item = T> {
+        self.found
+            .values()
+            .filter_map(|keeper| keeper.latest().get())
     }
 }
 
-/// All of them, until their parts start.
+/// Goes on from this value, or from what is on the shelf.
+fn keeper<T: DeserializeOwned + PartialEq + Serialize>(
+    mut shelf: Shelf,
+    before: Option<T>,
+) -> Keeper<T> {
+    let value = before.or_else(|| shelf.read());
+    Keeper::new(shelf, value)
+}
+
+/// All of them.
 #[derive(Debug)]
 pub(super) struct Sessions {
-    apps: BTreeMap<String, Restored<whitepawn::session::SavedApp>>,
-    links: BTreeMap<String, Restored<link::session::SavedLink>>,
-    opponents: BTreeMap<String, Restored<opponent::session::SavedOpponent>>,
-    lichess: BTreeMap<String, Restored<lichess::session::SavedAccount>>,
-    /// The game that was played on Lichess until a reload.
-    left: lichess::server::Left,
-    broadcasts: BTreeMap<String, Restored<SavedBoard>>,
-    /// The games of rounds that were pushed until a reload.
-    left_games: Left,
+    pub apps: Kept<whitepawn::session::SavedApp>,
+    pub links: Kept<link::session::SavedLink>,
+    pub opponents: Kept<opponent::session::SavedOpponent>,
+    pub lichess: Kept<lichess::session::SavedAccount>,
+    pub broadcasts: Kept<SavedBoard>,
 }
 
 impl Sessions {
     /// Reads them. Those that are no longer configured are forgotten.
     pub async fn read(config: &Config, store: &Store) -> Self {
-        let app = |entry| (app(entry), Restored::read(store, Kind::App, &app(entry)));
-        let link = |entry| (link(entry), Restored::read(store, Kind::Link, &link(entry)));
-        let opponent = |entry: &OpponentConfig| {
-            let name = entry.board.to_string();
-            let kept = Restored::read(store, Kind::Opponent, &name);
-            (name, kept)
-        };
-        let online = |board: BoardName| {
-            let name = board.to_string();
-            let kept = Restored::read(store, Kind::Lichess, &name);
-            (name, kept)
-        };
+        let opponents = config.opponent.iter().map(|entry| entry.board.to_string());
+        let online = config.lichess_board().map(|board| board.to_string());
         let names = config.names();
-        let boards = config.broadcast.iter().flat_map(|entry| {
+        let broadcasts = config.broadcast.iter().flat_map(|entry| {
             let boards = entry.boards(names.iter());
             boards.into_iter().map(|board| game(&entry.round, &board))
         });
-        let broadcasts = boards.map(|name| {
-            let kept = Restored::read(store, Kind::Broadcast, &name);
-            (name, kept)
-        });
-        let sessions = Self {
-            apps: config.whitepawn.iter().map(app).collect(),
-            links: config.link.iter().map(link).collect(),
-            opponents: config.opponent.iter().map(opponent).collect(),
-            lichess: config.lichess_board().into_iter().map(online).collect(),
-            left: Arc::default(),
-            broadcasts: broadcasts.collect(),
-            left_games: Left::default(),
-        };
-        for kind in [
-            Kind::App,
-            Kind::Link,
-            Kind::Opponent,
-            Kind::Lichess,
-            Kind::Broadcast,
-        ] {
-            store.forget_rest(kind).await;
+        Self {
+            apps: Kept::read(store, Kind::App, config.whitepawn.iter().map(app)).await,
+            links: Kept::read(store, Kind::Link, config.link.iter().map(link)).await,
+            opponents: Kept::read(store, Kind::Opponent, opponents).await,
+            lichess: Kept::read(store, Kind::Lichess, online).await,
+            broadcasts: Kept::read(store, Kind::Broadcast, broadcasts).await,
         }
-        sessions
     }
 
-    /// The session of an app: what it kept before the restart, or nothing.
-    pub fn app(
-        &mut self,
-        store: &Store,
-        entry: &WhitePawnConfig,
-    ) -> Restored<whitepawn::session::SavedApp> {
-        let name = app(entry);
-        let kept = self.apps.remove(&name);
-        kept.unwrap_or_else(|| Restored::read(store, Kind::App, &name))
-    }
-
-    /// The session of a link.
-    pub fn link(
-        &mut self,
-        store: &Store,
-        entry: &LinkConfig,
-    ) -> Restored<link::session::SavedLink> {
-        let name = link(entry);
-        let kept = self.links.remove(&name);
-        kept.unwrap_or_else(|| Restored::read(store, Kind::Link, &name))
-    }
-
-    /// The session of an opponent.
-    pub fn opponent(
-        &mut self,
-        store: &Store,
-        entry: &OpponentConfig,
-    ) -> Restored<opponent::session::SavedOpponent> {
-        let name = entry.board.to_string();
-        let kept = self.opponents.remove(&name);
-        kept.unwrap_or_else(|| Restored::read(store, Kind::Opponent, &name))
-    }
-
-    /// The session of a game on Lichess.
-    pub fn lichess(
-        &mut self,
-        store: &Store,
-        board: &BoardName,
-    ) -> Restored<lichess::session::SavedAccount> {
-        let name = board.to_string();
-        let kept = self.lichess.remove(&name);
-        kept.unwrap_or_else(|| Restored::read(store, Kind::Lichess, &name))
-    }
-
-    /// A board's games in a round of a broadcast.
-    pub fn broadcast(
-        &mut self,
-        store: &Store,
-        round: &str,
-        board: &BoardName,
-    ) -> Restored<SavedBoard> {
-        let name = game(round, board);
-        let kept = self.broadcasts.remove(&name);
-        kept.unwrap_or_else(|| Restored::read(store, Kind::Broadcast, &name))
-    }
-
-    /// Where a broadcast's task leaves its games at a reload, for its successor.
-    pub fn left_games(&self) -> Left {
-        self.left_games.clone()
-    }
-
-    /// The games that the task of this round has left.
-    pub fn take_left_games(&self, round: &str) -> BTreeMap<BoardName, SavedBoard> {
-        let mut left = self
-            .left_games
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        left.remove(round).unwrap_or_default()
-    }
-
-    /// Where the Lichess task leaves its game at a reload, for its successor.
-    pub fn left(&self) -> lichess::server::Left {
-        self.left.clone()
-    }
-
-    /// Drops that game: it belongs to another board or server.
-    pub fn drop_left(&self) {
-        *self.left.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    /// This part has stopped, and no other goes on with its game.
+    pub fn forget(&mut self, part: &Part) {
+        match part {
+            Part::WhitePawn(entry) => self.apps.forget(&app(entry)),
+            Part::Link(entry) => self.links.forget(&link(entry)),
+            Part::Opponent(entry) => self.opponents.forget(entry.board.as_str()),
+            Part::Lichess(_, Some(board)) => self.lichess.forget(board.as_str()),
+            _ => {}
+        }
     }
 
     /// The highest number of a client among them.
     pub fn last_client(&self) -> Option<ClientId> {
-        let apps = self.apps.values().filter_map(|kept| kept.memory.as_ref());
-        let links = self.links.values().filter_map(|kept| kept.memory.as_ref());
-        let links = links.flat_map(link::session::SavedLink::clients);
-        let opponents = self.opponents.values();
-        let opponents = opponents.filter_map(|kept| Some(kept.memory.as_ref()?.seat.client));
-        let lichess = self.lichess.values();
-        let lichess = lichess.filter_map(|kept| Some(kept.memory.as_ref()?.seat.client));
-        let apps = apps.map(|memory| memory.seat.client);
+        let apps = self.apps.memories().map(|memory| memory.seat.client);
+        let links = self.links.memories().flat_map(|memory| memory.clients());
+        let opponents = self.opponents.memories();
+        let opponents = opponents.map(|memory| memory.seat.client);
+        let lichess = self.lichess.memories().map(|memory| memory.seat.client);
         apps.chain(links).chain(opponents).chain(lichess).max()
     }
 }
 
 /// The name under which an app's session is kept.
-fn app(entry: &WhitePawnConfig) -> String {
+pub(super) fn app(entry: &WhitePawnConfig) -> String {
     format!("{} {}", entry.board, entry.way())
 }
 
 /// The name under which a link's session is kept.
-fn link(entry: &LinkConfig) -> String {
+pub(super) fn link(entry: &LinkConfig) -> String {
     let boards = entry.boards.iter().map(ToString::to_string);
     let far = entry.with.as_ref().map(ToString::to_string);
     boards.chain(far).collect::<Vec<_>>().join(" ")
 }
 
 /// The name under which a board's games in a round are kept.
-fn game(round: &str, board: &BoardName) -> String {
+pub(super) fn game(round: &str, board: &BoardName) -> String {
     format!("{round} {board}")
 }

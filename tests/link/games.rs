@@ -328,6 +328,32 @@ async fn a_reload_that_changes_both_boards_goes_on_with_their_game() {
 }
 
 #[tokio::test]
+async fn a_reload_that_changes_the_link_goes_on_with_its_game_unless_the_sides_change() {
+    let folder = House::folder();
+    let mut hands = boards(&folder);
+    let keys = [("citrine", FAST_CITRINE), ("ucb", FAST_UCB)];
+    let mut house = House::with(folder, &keys, LOCAL).await;
+    // Citrine plays White without this key, too.
+    let named = format!("{LOCAL}white = \"citrine\"\n");
+    for (ply, m) in ["e2e4", "e7e5", "g1f3"].into_iter().enumerate() {
+        let [here, there] = places([&house, &house], hands);
+        let mut at = [here, there];
+        at[ply % 2].turn(ply).await;
+        at[ply % 2].hand.does(m).await;
+        at[1 - ply % 2].executes(m).await;
+        hands = at.map(|place| place.hand);
+        if ply == 0 {
+            house.reloads(&keys, &named).await;
+        }
+    }
+    let turned = format!("{LOCAL}white = \"ucb\"\n");
+    house.reloads(&keys, &turned).await;
+    for name in ["citrine", "ucb"] {
+        house.knows(name, 0).await;
+    }
+}
+
+#[tokio::test]
 async fn a_take_back_on_one_board_is_one_on_the_other() {
     let folder = House::folder();
     let hands = boards(&folder);

@@ -280,6 +280,48 @@ async fn a_reload_that_changes_the_board_goes_on_with_the_same_game() {
 }
 
 #[tokio::test]
+async fn a_reload_that_changes_the_engine_goes_on_with_the_same_game() {
+    let game = moves(&mate());
+    let folder = House::folder();
+    let opponent = scripted(folder.path(), &game);
+    let mut table = Table::new(Kind::NovagCitrine, folder, &opponent, "").await;
+    table.plays(&game[..2], 0, Color::White).await;
+    let boards = [("citrine", FAST_CITRINE)];
+    let games = kept_in(&table.house.folder.path().join("games"));
+    let changed = opponent.replace("depth 1", "depth 2");
+    let more = format!("[[opponent]]\nboard = \"citrine\"\n{changed}{games}");
+    table.house.reloads(&boards, &more).await;
+    table.plays(&game[..4], 2, Color::White).await;
+    // With other sides it is another game.
+    let more = more.replace("go = ", "hand = \"black\"\ngo = ");
+    table.house.reloads(&boards, &more).await;
+    table.house.knows("citrine", 0).await;
+}
+
+#[tokio::test]
+async fn an_engine_whose_board_got_another_task_plays_there() {
+    let game = moves(&mate());
+    let folder = House::folder();
+    let opponent = scripted(folder.path(), &game);
+    let opponent = format!("[[opponent]]\nboard = \"citrine\"\n{opponent}");
+    let hand = Hand::new(Kind::NovagCitrine, folder.path().join("citrine"), true);
+    // Of another daemon at first, which is not there.
+    let far = "[boards.citrine]\nkind = \"remote\"\nmqtt = { daemon = \"hall\", board = \"citrine\" }\n\
+               [mqtt]\nurl = \"mqtt://127.0.0.1:1\"\nname = \"here\"\n";
+    let mut house = House::with(folder, &[], &format!("{far}{opponent}")).await;
+    let here = [("citrine", FAST_CITRINE)];
+    house.reloads(&here, &opponent).await;
+    let news = house.daemon.bus().subscribe();
+    let mut table = Table {
+        house,
+        hand,
+        board: "citrine",
+        news,
+    };
+    table.plays(&game[..2], 0, Color::White).await;
+}
+
+#[tokio::test]
 async fn an_engine_that_crashes_hangs_or_cheats_is_started_again_with_the_same_game() {
     let game = moves(&mate());
     let folder = House::folder();

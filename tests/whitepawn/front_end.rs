@@ -1,8 +1,26 @@
 //! The guarantees for the `WhitePawn` app, over real sockets and pseudo-terminals, with simulated boards.
 
-use boardbridge::front_end::whitepawn::{server::OWNER_WAIT, session::MAX_ANSWERS};
+use boardbridge::{
+    front_end::{
+        seat::serve::Keeper,
+        whitepawn::{
+            Availability, Connection,
+            server::{App, OWNER_WAIT, serve},
+            session::{MAX_ANSWERS, SavedApp},
+        },
+    },
+    state::{Kind as Kept, Store},
+    transport::duplex::NETWORK,
+    vocabulary::ClientId,
+};
 use simulators::{pty::Pty, run::Kind};
-use tokio::{net::TcpSocket, time::timeout};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, duplex},
+    net::TcpSocket,
+    sync::mpsc,
+    time::timeout,
+};
+use tokio_util::sync::CancellationToken;
 
 use crate::support::{FAST_CITRINE, FAST_UCB, Gui, Hand, House, PATIENCE};
 
@@ -626,4 +644,97 @@ async fn an_app_on_one_board_and_a_gui_on_another_do_not_meet() {
     hand.sees("executed e2e4").await;
     other.answers(&mut gui, "d7d5").await;
     hand.tells(&mut app, "e7e5").await;
+}
+
+#[tokio::test]
+async fn a_reload_that_changes_its_entry_keeps_the_apps_game() {
+    let (mut house, mut hand, mut gone) = begins("NG3Y").await;
+    hand.tells(&mut gone, "e2e4").await;
+    gone.moves(&mut hand, "e7e5").await;
+    let boards = [("citrine", FAST_CITRINE)];
+    let more = format!("{APP}promotion_letter = false\n");
+    house.reloads(&boards, &more).await;
+    hand.does("g1f3").await;
+    house.knows("citrine", 3).await;
+    // It does not announce the game again.
+    let mut back = app(&house).await;
+    back.hears_next("MB g1f3").await;
+    back.moves(&mut hand, "b8c6").await;
+    // Without its entry it has left, and its next one begins anew.
+    house.reloads(&boards, "").await;
+    house.awaits("citrine", 0).await;
+    house.reloads(&boards, &more).await;
+    let mut watcher = watcher(&house).await;
+    let mut late = app(&house).await;
+    late.says("MA d2d4").await;
+    watcher.hears_of("no game is in progress").await;
+}
+
+#[tokio::test]
+async fn a_move_that_the_link_had_not_taken_is_told_after_a_reload() {
+    let folder = House::folder();
+    let hand = Hand::new(Kind::NovagCitrine, folder.path().join("citrine"), true);
+    let house = House::start(folder, &[("citrine", FAST_CITRINE)]).await;
+    let (mut app, stop, left) = served(&house, None, 4).await;
+    app.write_all(b"NG3Y\n").await.unwrap();
+    house.asks_for_a_move("citrine").await;
+    hand.does("e2e4").await;
+    // The link takes five bytes of eight.
+    assert_eq!(app.read_u8().await.unwrap(), b'M');
+    stop.cancel();
+    let left = timeout(PATIENCE, left).await.unwrap().unwrap();
+    let (mut app, ..) = served(&house, left, 64).await;
+    let mut told = [0; 8];
+    timeout(PATIENCE, app.read_exact(&mut told))
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(&told, b"MB e2e4\n");
+}
+
+/// An app that has shaken hands, over a link that takes so many bytes; what stops its server, and what that leaves.
+async fn served(
+    house: &House,
+    memory: Option<SavedApp>,
+    takes: usize,
+) -> (
+    DuplexStream,
+    CancellationToken,
+    tokio::task::JoinHandle<Option<SavedApp>>,
+) {
+    let (mut app, theirs) = duplex(takes);
+    let (connections, waiting) = mpsc::channel(1);
+    let connection = Connection {
+        peer: "the test".into(),
+        address: None,
+        stream: Box::new(theirs),
+        medium: NETWORK,
+        receipt: None,
+        lease: None,
+    };
+    connections.send(connection).await.unwrap();
+    let shelf = Keeper::new(Store::off().shelf(Kept::App, "citrine"), memory.clone());
+    let latest = shelf.latest();
+    let table = App {
+        client: ClientId(1_000),
+        way: "the test".to_owned(),
+        board: house.daemon.bus().board("citrine").unwrap(),
+        names_promotion: true,
+        bus: house.daemon.bus().clone(),
+        availability: Availability::default().subscribe(),
+        memory,
+        shelf,
+    };
+    let stop = CancellationToken::new();
+    let serving = serve(table, waiting, stop.clone());
+    let left = tokio::spawn(async move {
+        serving.await;
+        drop(connections);
+        latest.get()
+    });
+    app.write_all(format!("{H0}\n").as_bytes()).await.unwrap();
+    let mut answer = vec![0; H1.len() + 1];
+    app.read_exact(&mut answer).await.unwrap();
+    assert_eq!(answer, format!("{H1}\n").as_bytes());
+    (app, stop, left)
 }

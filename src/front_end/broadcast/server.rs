@@ -6,7 +6,6 @@ use std::{
     io,
     path::{Path, PathBuf},
     pin::Pin,
-    sync::{Arc, Mutex, PoisonError},
     time::{Duration, SystemTime},
 };
 
@@ -43,9 +42,6 @@ const MAX_ANSWER: usize = 1024 * 1024;
 /// The content type of a push; without a charset it would be read as Latin-1.
 const PGN: &str = "text/plain; charset=utf-8";
 
-/// The games of stopped rounds, by round, for the next one with the same id.
-pub type Left = Arc<Mutex<BTreeMap<String, BTreeMap<BoardName, SavedBoard>>>>;
-
 /// Everything the task receives at start.
 pub struct Table {
     /// The round's id.
@@ -64,8 +60,6 @@ pub struct Table {
     pub bus: Bus,
     /// The games of each board before a restart, and where they are kept.
     pub shelves: BTreeMap<BoardName, (Option<SavedBoard>, Keeper<SavedBoard>)>,
-    /// Where it leaves its games when it is stopped.
-    pub left: Left,
 }
 
 /// What tells one version of a file from another.
@@ -154,8 +148,10 @@ async fn run(mut table: Table, stop: CancellationToken) {
                 if round.has_more() {
                     info!("games wait for their time, or for the server: they go on when this round runs again");
                 }
-                let mut left = table.left.lock().unwrap_or_else(PoisonError::into_inner);
-                left.insert(table.round.clone(), round.memory());
+                // For the next round with this id.
+                for (board, saved) in round.memory() {
+                    keep_board(&mut table, &board, saved).await;
+                }
                 return;
             }
             answer = some(&mut asked) => {
@@ -251,9 +247,13 @@ fn tell_others(round: &mut Round, table: &Table) {
 
 async fn keep(round: &mut Round, table: &mut Table) {
     while let Some((board, saved)) = round.poll_kept() {
-        if let Some((_, shelf)) = table.shelves.get_mut(&board) {
-            shelf.keep(saved).await;
-        }
+        keep_board(table, &board, saved).await;
+    }
+}
+
+async fn keep_board(table: &mut Table, board: &BoardName, saved: SavedBoard) {
+    if let Some((_, shelf)) = table.shelves.get_mut(board) {
+        shelf.keep(saved).await;
     }
 }
 

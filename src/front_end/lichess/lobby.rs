@@ -102,7 +102,6 @@ pub async fn serve(lobby: Lobby, stop: CancellationToken) {
         }
     }
     if let Some(playing) = room.playing.take() {
-        // It leaves its game for its successor.
         let _ = playing.task.await;
     }
 }
@@ -130,7 +129,7 @@ impl Room {
         playing.stop.cancel();
         match playing.task.await {
             Ok(mut table) => {
-                table.memory = table.take_left();
+                table.memory = table.shelf.latest().get();
                 self.table = Some(table);
             }
             Err(error) => warn!("games on Lichess need a restart of BoardBridge: {error}"),

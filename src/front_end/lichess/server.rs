@@ -4,7 +4,7 @@ use std::{
     collections::BTreeMap,
     future::{Future, pending},
     pin::Pin,
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::Duration,
 };
 
@@ -48,9 +48,6 @@ const LINES: usize = 4;
 /// Bytes of an unreadable line that the log shows.
 const MAX_SHOWN: usize = 200;
 
-/// The game of a stopped account, for the next one with the same board and server.
-pub type Left = Arc<Mutex<Option<SavedAccount>>>;
-
 /// Everything the Lichess task receives at start.
 pub struct Table {
     /// The board it plays with.
@@ -59,8 +56,6 @@ pub struct Table {
     pub client: ClientId,
     /// Its game before a restart.
     pub memory: Option<SavedAccount>,
-    /// Where it leaves its game when it is stopped.
-    pub left: Left,
     /// Where it saves its game.
     pub shelf: Keeper<SavedAccount>,
     /// Where it reports what happens.
@@ -69,14 +64,6 @@ pub struct Table {
     pub settings: Settings,
     /// Where the token is.
     pub token: Place,
-}
-
-impl Table {
-    /// The game that a stopped account has left.
-    pub fn take_left(&self) -> Option<SavedAccount> {
-        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-        left.take()
-    }
 }
 
 /// What a stream delivers.
@@ -399,8 +386,7 @@ async fn run(table: &mut Table, stop: CancellationToken) {
         tokio::select! {
             biased;
             () = stop.cancelled() => {
-                let mut left = table.left.lock().unwrap_or_else(PoisonError::into_inner);
-                *left = Some(session.memory());
+                table.shelf.keep(session.memory()).await;
                 return;
             }
             outcome = some(&mut request) => {

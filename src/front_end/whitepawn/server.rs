@@ -192,7 +192,11 @@ impl Server {
             let commands = self.app.board.commands.clone();
             tokio::select! {
                 biased;
-                () = stop.cancelled() => return,
+                () = stop.cancelled() => {
+                    self.session.stops();
+                    self.keep().await;
+                    return;
+                }
                 Ok(place) = commands.reserve(), if !self.commands.is_empty() => {
                     if let Some(command) = self.commands.pop_front() {
                         place.send(command);

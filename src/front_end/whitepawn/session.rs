@@ -307,6 +307,15 @@ impl AppConversation {
         }
     }
 
+    /// The task of this conversation stops, and with it the link: what that has not taken is not sent any more.
+    pub fn stops(&mut self) {
+        if let Some(message) = self.in_flight.take()
+            && !self.withdrawn
+        {
+            self.outbox.push_front(message);
+        }
+    }
+
     /// When the first of the moves that may not have arrived was sent.
     pub fn unproven(&self) -> Option<Instant> {
         self.unproven.front().map(|(at, _)| *at)
