@@ -199,6 +199,16 @@ impl Joined {
 
 /// Has the board send its positions from now on.
 pub const REAL_TIME: [u8; 3] = [0x21, 1, 0];
+/// Whether the board says that it has taken this.
+pub fn is_answered(request: &Request) -> bool {
+    match request {
+        Request::Command(bytes) | Request::Write(bytes) => {
+            matches!(bytes.first(), Some(0x0a | 0x0b | 0x21))
+        }
+        Request::Secret(_) | Request::Read | Request::Subscribe => false,
+    }
+}
+
 /// Asks for the charge of the battery.
 pub const BATTERY: [u8; 3] = [0x29, 1, 0];
 /// A beep of 1000 Hz for 0.2 s.
