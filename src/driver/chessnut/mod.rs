@@ -64,6 +64,8 @@ const PAUSE: Duration = Duration::from_secs(9);
 /// Lamps are written once more unless the board has answered all that it was sent within this time (chosen: an answer takes less
 /// than 0.1 s, and a beep may go out 0.25 s after the lamps).
 const ANSWER_WAIT: Duration = Duration::from_secs(1);
+/// At this percentage the player is told that the battery will not last (chosen: when the board switches off is not known).
+const EMPTY: u8 = 5;
 /// The charge is asked for this often.
 const CHARGE: Duration = Duration::from_mins(5);
 /// A board that has taken the command to stop has stopped after this long: it sends its pieces ten times in a second.
@@ -319,8 +321,9 @@ impl Chessnut {
                     self.heard(now);
                 }
             }
-            Message::Battery(percent) => {
-                let event = DriverEvent::Battery(percent);
+            Message::Battery { percent, charges } => {
+                let is_empty = !charges && percent <= EMPTY;
+                let event = DriverEvent::Battery { percent, is_empty };
                 self.said.push_back(Said::Event(event));
             }
             Message::NewGame => self.said.push_back(Said::Key),
