@@ -250,7 +250,7 @@ impl Actor {
         }
         let mut backoff = Backoff::default();
         loop {
-            let mut pause = Duration::ZERO;
+            let pause;
             let why = match self.opened(stop).await {
                 None => return,
                 Some(Ok(link)) => {
@@ -274,7 +274,10 @@ impl Actor {
                         }
                     }
                 }
-                Some(Err(error)) => error.to_string(),
+                Some(Err(error)) => {
+                    pause = self.pause_after(&error);
+                    error.to_string()
+                }
             };
             self.record(Item::LinkDown(why.clone()));
             self.core.link_down(Instant::now(), why);
@@ -282,6 +285,15 @@ impl Actor {
             if self.unlinked(backoff.next_wait().max(pause), stop).await {
                 return;
             }
+        }
+    }
+
+    /// How long the board must be left alone after an attempt to open a link.
+    fn pause_after(&self, error: &OpenError) -> Duration {
+        if error.was_linked() {
+            self.core.pause_between_links()
+        } else {
+            Duration::ZERO
         }
     }
 
@@ -549,8 +561,15 @@ mod tests {
 
     use super::*;
     use crate::{
-        driver::swpp::{Framing, MOVE_WAIT, Swpp},
-        transport::serial::SerialPort,
+        driver::{
+            chessnut,
+            identity::Settings as _,
+            swpp::{Framing, MOVE_WAIT, Swpp},
+        },
+        transport::{
+            ble::{BleError, Wanted},
+            serial::SerialPort,
+        },
         vocabulary::{Channel, Occasion},
     };
 
@@ -581,6 +600,38 @@ mod tests {
         let (client, on) = (CLIENT, true);
         actor.command(Command::Await { client, on });
         actor.publish().await;
+    }
+
+    /// A Chessnut that was connected shows no pieces to the next link if that comes too soon.
+    #[test]
+    fn a_board_that_was_connected_for_a_moment_is_left_alone_as_after_a_link() {
+        let core = || {
+            let driver = chessnut::Settings::default().driver(None);
+            Core::new(BoardName::default(), driver, Duration::from_secs(3))
+        };
+        let (bus, _told) = broadcast::channel(COMMANDS);
+        let transport = Transport::Serial(SerialPort::new("none".to_owned(), 9600));
+        let (actor, _handle) = Actor::new(BoardName::default(), core, transport, None, bus);
+        let name = || "Chessnut Air".to_owned();
+        let connect = |linked| BleError::Connect {
+            name: name(),
+            why: String::new(),
+            linked,
+        };
+        let not_found = BleError::NotFound {
+            wanted: Wanted::Name(name()),
+            seen: Vec::new(),
+        };
+        let usual = actor.core.pause_between_links();
+        assert!(!usual.is_zero());
+        for (error, pause) in [
+            (connect(true), usual),
+            (BleError::NoServices { name: name() }, usual),
+            (connect(false), Duration::ZERO),
+            (not_found, Duration::ZERO),
+        ] {
+            assert_eq!(actor.pause_after(&error.clone().into()), pause, "{error}");
+        }
     }
 
     /// A program that takes the hand's move back awaits another one.

@@ -97,11 +97,13 @@ pub fn own_make(usb: &UsbDevice) -> Option<&'static Identity> {
 /// What a device in the air may be: the make whose name it has, which is sure, or every make with a service that it offers.
 pub fn makes_on_air(name: &str, services: &[Uuid]) -> (Vec<&'static Identity>, bool) {
     // A Chessnut Go writes its name in capitals.
-    let begins = |start: &&&str| {
+    let begins = |start: &&str| {
         let beginning = name.get(..start.len());
         beginning.is_some_and(|beginning| beginning.eq_ignore_ascii_case(start))
     };
-    let starts = |make: &&Identity| make.radio_names.iter().any(|start| begins(&start));
+    let starts = |make: &&Identity| {
+        make.radio_names.iter().any(begins) && !make.other_radio_names.iter().any(begins)
+    };
     let has = |make: &&Identity| {
         let service = make.service;
         service.is_some_and(|service| services.contains(&service))
@@ -230,5 +232,11 @@ mod tests {
         let either = vec!["swpp", "dgt-pegasus"];
         assert_eq!(kinds("Grandma's board", uart), (either, false));
         assert_eq!(kinds("Grandma's board", &[]), (vec![], false));
+        for name in ["Chessnut Air+", "Chessnut GO", "CHESSNUT", "chessnut X1"] {
+            assert_eq!(kinds(name, &[]), (vec!["chessnut"], true), "{name}");
+        }
+        for name in ["Chessnut Evo", "CHESSNUT EVO 2"] {
+            assert_eq!(kinds(name, &[]), (vec![], false), "{name}");
+        }
     }
 }

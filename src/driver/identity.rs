@@ -34,6 +34,8 @@ pub struct Identity {
     pub media: &'static [Medium],
     /// Prefixes of the Bluetooth names of such boards.
     pub radio_names: &'static [&'static str],
+    /// Those of other boards that begin so too.
+    pub other_radio_names: &'static [&'static str],
     /// A Bluetooth service that such boards offer; other devices may offer it too.
     pub service: Option<Uuid>,
     /// By what it is known on USB.

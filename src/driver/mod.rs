@@ -148,8 +148,13 @@ pub enum DriverEvent {
     Stands,
     /// The board was to move its pieces itself and has not: from now on the hand is asked.
     Stuck,
-    /// The charge left in the board's battery, in percent.
-    Battery(u8),
+    /// The charge left in the board's battery.
+    Battery {
+        /// In percent.
+        percent: u8,
+        /// The board will soon switch itself off for lack of it.
+        is_empty: bool,
+    },
     /// Something that is not a message of this protocol. The text is printable and bounded.
     Unreadable(String),
 }

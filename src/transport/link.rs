@@ -80,6 +80,13 @@ pub enum OpenError {
     },
 }
 
+impl OpenError {
+    /// Whether the board was connected for a while all the same.
+    pub fn was_linked(&self) -> bool {
+        matches!(self, Self::Ble(error) if error.was_linked())
+    }
+}
+
 fn named(holder: Option<&Holder>) -> String {
     holder.map_or(String::new(), |holder| format!(", {holder}"))
 }

@@ -124,6 +124,36 @@ fn captures_count_on_a_pegasus_that_never_sees_their_squares_empty() {
     }
 }
 
+/// How often the player is told that the battery will not last.
+fn told_empty<W: Wood>(table: &Table<W>) -> usize {
+    let told = |text: &&String| text.contains("battery is almost empty");
+    table.faults.iter().filter(told).count()
+}
+
+#[test]
+fn the_player_is_told_once_that_the_board_will_soon_switch_off() {
+    let mut table = pegasus(person());
+    table.waits(Duration::from_secs(30));
+    for (level, told) in [(10, 0), (5, 1), (4, 1), (60, 1), (5, 2)] {
+        table.wood.set_battery(table.now, level);
+        table.waits(Duration::from_secs(10));
+        assert_eq!(told_empty(&table), told, "{level} %");
+    }
+    for (battery, charging, told) in [(6, false, 0), (5, false, 1), (5, true, 0)] {
+        let mut table = Table::new(
+            chessnut::Chessnut::new(chessnut::Settings {
+                battery,
+                charging,
+                ..chessnut::Settings::default()
+            }),
+            "",
+        );
+        // It is asked again meanwhile.
+        table.waits(Duration::from_mins(6));
+        assert_eq!(told_empty(&table), told, "{battery} %, {charging}");
+    }
+}
+
 /// Boards that show no squares, and what the player is told.
 #[test]
 fn a_pegasus_that_is_locked_or_not_calibrated_says_so_and_its_squares_are_no_position() {

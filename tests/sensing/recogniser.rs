@@ -280,7 +280,7 @@ fn a_capture_whose_square_never_read_empty_counts_if_only_one_can_have_been_made
     let mut hand = Hand::after("e2e4 d7d5");
     hand.sensing(hides);
     // The pawn may still be in the hand.
-    assert_eq!(hand.does("picture +100 (e4u) +300 picture +2500"), "");
+    assert_eq!(hand.does("picture +100 (e4u) +300 picture +5500"), "");
     assert_eq!(hand.does("picture +1000"), "e4d5");
     // It may have taken on d5 or on f5.
     let mut hand = Hand::after("e2e4 d7d5 a2a3 f7f5");
@@ -292,6 +292,20 @@ fn a_capture_whose_square_never_read_empty_counts_if_only_one_can_have_been_made
         hand.does("(f5u) +300 picture +200 (f5d) +100 picture +1500"),
         "e4f5"
     );
+}
+
+#[test]
+fn a_hand_that_thinks_with_a_piece_in_the_air_that_could_capture_is_not_taken_at_its_word() {
+    let mut hand = Hand::after("e2e4 d7d5");
+    hand.sensing(Sensing {
+        events: false,
+        goes_dark: false,
+        hides_captures: true,
+        ..Sensing::default()
+    });
+    let thinks = "picture +100 (e4u) +300 picture +2000 picture +2000";
+    assert_eq!(hand.does(thinks), "");
+    assert_eq!(hand.does("(e5d) +300 picture +2000"), "e4e5");
 }
 
 #[test]

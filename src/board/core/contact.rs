@@ -12,6 +12,8 @@ pub(super) struct Contact {
     heard: bool,
     id: Option<String>,
     battery: Option<u8>,
+    /// The battery will not last.
+    is_empty: bool,
 }
 
 impl Default for Contact {
@@ -22,6 +24,7 @@ impl Default for Contact {
             heard: false,
             id: None,
             battery: None,
+            is_empty: false,
         }
     }
 }
@@ -109,6 +112,12 @@ impl Contact {
     /// The board reports its battery charge. `true` if that is new.
     pub fn charged(&mut self, percent: u8) -> bool {
         self.battery.replace(percent) != Some(percent)
+    }
+
+    /// The board reports whether its battery is almost empty. `true` if it is, and was not before.
+    pub fn empties(&mut self, is_empty: bool) -> bool {
+        let before = std::mem::replace(&mut self.is_empty, is_empty);
+        is_empty && !before
     }
 
     fn turn(&mut self, state: LinkState) -> bool {

@@ -17,6 +17,10 @@ use crate::{
     },
 };
 
+/// What the player is told of a battery that will not last.
+const EMPTY: &str =
+    "the board's battery is almost empty: plug in its charger, or the board will soon switch off";
+
 impl Core {
     /// Handles an event from the driver.
     pub(super) fn driver_event(&mut self, now: Instant, event: DriverEvent) {
@@ -59,7 +63,7 @@ impl Core {
             DriverEvent::Misplaced(misplaced) => self.misplaced(now, misplaced),
             DriverEvent::Stands => self.stands(),
             DriverEvent::Stuck => self.stuck(),
-            DriverEvent::Battery(percent) => self.battery(percent),
+            DriverEvent::Battery { percent, is_empty } => self.battery(percent, is_empty),
             DriverEvent::Unreadable(text) => self.unreadable(text),
         }
     }
@@ -188,9 +192,14 @@ impl Core {
         self.published.changed();
     }
 
-    fn battery(&mut self, percent: u8) {
+    fn battery(&mut self, percent: u8, is_empty: bool) {
         if self.contact.charged(percent) {
             self.event(Event::Battery { percent });
+        }
+        if self.contact.empties(is_empty) {
+            self.event(Event::Mistake {
+                text: EMPTY.to_owned(),
+            });
         }
     }
 

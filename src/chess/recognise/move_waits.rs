@@ -20,8 +20,8 @@ pub struct Waits {
     pub unseen: Duration,
     /// A capturing piece was lifted again and put back: it was adjusted, or the captured one came back.
     pub tried: Duration,
-    /// A piece is in the air that may have captured without the board seeing that: the hand may also be thinking. Longer than a
-    /// hand takes to carry a piece (2.8 s in the harness).
+    /// A piece is in the air that may have captured without the board seeing that: the hand may also be thinking. Twice what a
+    /// hand takes to carry a piece (2.8 s in the harness): a move that was not made is worse than one that is told late.
     pub hidden: Duration,
     /// An event is known to be lost: long enough for pictures to show that a piece was put back unseen.
     pub doubtful: Duration,
@@ -40,7 +40,7 @@ impl Default for Waits {
             sign: Duration::from_secs(2),
             unseen: Duration::from_millis(2_200),
             tried: Duration::from_secs(2),
-            hidden: Duration::from_secs(3),
+            hidden: Duration::from_secs(6),
             doubtful: Duration::from_millis(4_500),
             puzzled: Duration::from_secs(3),
             in_the_air: Duration::from_secs(10),

@@ -59,8 +59,13 @@ pub enum Message {
     Position(Board),
     /// It has taken a command; which one, it does not say.
     Taken,
-    /// The charge of its battery, in percent.
-    Battery(u8),
+    /// The charge of its battery.
+    Battery {
+        /// In percent.
+        percent: u8,
+        /// It is being charged.
+        charges: bool,
+    },
     /// Its key for a new game was pressed.
     NewGame,
     /// It is a Move: its pieces have motors.
@@ -86,12 +91,18 @@ pub fn read(message: &[u8]) -> Option<Message> {
         (0x23, _) => Message::Taken,
         // Percent, with bit 7 or the second byte for charging: the makers' texts differ. A board with a cable sends 0 for unknown.
         (0x2a, [level, ..]) => match level & 0x7f {
-            percent @ 1..=100 => Message::Battery(percent),
+            percent @ 1..=100 => Message::Battery {
+                percent,
+                charges: level & 0x80 != 0 || data.get(1) == Some(&1),
+            },
             _ => Message::Other,
         },
         (0x0f, [2, ..]) => Message::NewGame,
         // Whether it is charged comes first.
-        (0x41, [0x0c, _, percent @ 1..=100, ..]) => Message::Battery(*percent),
+        (0x41, [0x0c, charges, percent @ 1..=100, ..]) => Message::Battery {
+            percent: *percent,
+            charges: *charges != 0,
+        },
         (0x41, [0x15, ..]) => Message::IsMove,
         (0x41, [0x0b, ..]) => Message::Records,
         (0x0f | 0x28 | 0x32 | 0x41, _) => Message::Other,
@@ -199,6 +210,16 @@ impl Joined {
 
 /// Has the board send its positions from now on.
 pub const REAL_TIME: [u8; 3] = [0x21, 1, 0];
+/// Whether the board says that it has taken this.
+pub fn is_answered(request: &Request) -> bool {
+    match request {
+        Request::Command(bytes) | Request::Write(bytes) => {
+            matches!(bytes.first(), Some(0x0a | 0x0b | 0x21))
+        }
+        Request::Secret(_) | Request::Read | Request::Subscribe => false,
+    }
+}
+
 /// Asks for the charge of the battery.
 pub const BATTERY: [u8; 3] = [0x29, 1, 0];
 /// A beep of 1000 Hz for 0.2 s.
@@ -323,15 +344,16 @@ mod tests {
     /// JohanSjoblom/picochess, `tests/test_chessnut_parser.py`; fianchettochess/BoardKit, `GoldenFrameTests`; egdels/moveapiece.
     #[test]
     fn the_charge_is_read_in_both_forms() {
-        for (hex, percent) in [
-            ("2A026401", 100),
-            ("2A025800", 88),
-            ("2A020900", 9),
-            ("2A020400", 4),
-            ("2A026400", 100),
-            ("2A02C300", 67),
+        for (hex, percent, charges) in [
+            ("2A026401", 100, true),
+            ("2A025800", 88, false),
+            ("2A020900", 9, false),
+            ("2A020400", 4, false),
+            ("2A026400", 100, false),
+            ("2A02C300", 67, true),
         ] {
-            assert_eq!(read(&bytes(hex)), Some(Message::Battery(percent)), "{hex}");
+            let message = Message::Battery { percent, charges };
+            assert_eq!(read(&bytes(hex)), Some(message), "{hex}");
         }
         assert_eq!(read(&bytes("2A020000")), Some(Message::Other));
         assert_eq!(read(&bytes("230100")), Some(Message::Taken));
@@ -366,7 +388,11 @@ mod tests {
         assert_eq!(read(message), Some(Message::Position(Board::new())));
         let mut charge = bytes("2A025800");
         charge.resize(65, 0);
-        assert_eq!(read(of_report(&charge)), Some(Message::Battery(88)));
+        let told = Message::Battery {
+            percent: 88,
+            charges: false,
+        };
+        assert_eq!(read(of_report(&charge)), Some(told));
         // A board tells its charge unasked, also when it does not know it.
         assert_eq!(read(of_report(&bytes("2A020001"))), Some(Message::Other));
         // Cut, and of another kind.
@@ -410,8 +436,10 @@ mod tests {
         let blue = "43200000000000000000000000000000000000300000000000000030000000000000";
         assert_eq!(lit, bytes(blue));
         assert_eq!(STOP.to_vec(), bytes(&format!("4221{}", "00".repeat(33))));
-        assert_eq!(read(&bytes("41030c0164")), Some(Message::Battery(100)));
-        assert_eq!(read(&bytes("41030c0058")), Some(Message::Battery(88)));
+        for (hex, percent, charges) in [("41030c0164", 100, true), ("41030c0058", 88, false)] {
+            let message = Message::Battery { percent, charges };
+            assert_eq!(read(&bytes(hex)), Some(message), "{hex}");
+        }
         assert_eq!(read(&bytes("41051500000000")), Some(Message::IsMove));
         let records = format!("41890b{}", "0101FF64".repeat(34));
         assert_eq!(read(&bytes(&records)), Some(Message::Records));

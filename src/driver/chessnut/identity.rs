@@ -19,16 +19,10 @@ pub static IDENTITY: Identity = Identity {
     room: "chessnut",
     example: "chessnut",
     media: &[Medium::Ble, Medium::Hid],
-    // It advertises no service. The Evo speaks otherwise.
-    radio_names: &[
-        "Chessnut Air",
-        "Chessnut Pro",
-        "Chessnut Go",
-        "Chessnut Move",
-        "Chess Air",
-        "ChessAir",
-        "Smart Chess",
-    ],
+    // It advertises no service.
+    radio_names: &["Chessnut", "Chess Air", "ChessAir", "Smart Chess"],
+    // It speaks otherwise.
+    other_radio_names: &["Chessnut Evo"],
     service: None,
     usb: &[SIGNS],
     probe: None,

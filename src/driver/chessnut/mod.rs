@@ -4,7 +4,8 @@
 //! Source: the maker's texts and others' captures, see `PROTOCOL.md`. What shaped this driver:
 //!
 //! - The board sends its pieces ten times a second, but only after it was asked to, anew on each link.
-//! - Its answers do not say what they answer: one command at a time, 0.1 s apart, on USB 0.2 s.
+//! - Its answers do not say what they answer: one command at a time, 0.1 s apart, on USB 0.2 s, and they are counted. Lamps whose
+//!   writing is not answered are written once more.
 //! - A link that a process has left behind answers, and shows no pieces.
 
 mod codec;
@@ -60,6 +61,11 @@ const KIND_WAIT: Duration = Duration::from_secs(5);
 const KIND_TRIES: u8 = 3;
 /// A link left behind answers again after this long without one (captured: not after 2 s, but after 8).
 const PAUSE: Duration = Duration::from_secs(9);
+/// Lamps are written once more unless the board has answered all that it was sent within this time (chosen: an answer takes less
+/// than 0.1 s, and a beep may go out 0.25 s after the lamps).
+const ANSWER_WAIT: Duration = Duration::from_secs(1);
+/// At this percentage the player is told that the battery will not last (chosen: when the board switches off is not known).
+const EMPTY: u8 = 5;
 /// The charge is asked for this often.
 const CHARGE: Duration = Duration::from_mins(5);
 /// A board that has taken the command to stop has stopped after this long: it sends its pieces ten times in a second.
@@ -76,8 +82,8 @@ enum Purpose {
     Essential,
     /// Nothing depends on it.
     Plain,
-    /// Squares to light: only the last such request counts.
-    Lights,
+    /// Squares to light: only the last such request counts. `again`: the board may have dropped the one before.
+    Lights { again: bool },
     /// Where the pieces are to go: the drive of this number.
     Drive(u32),
     /// The pieces are to stop. What it shows before it has stopped is on the way.
@@ -119,6 +125,10 @@ pub struct Chessnut {
     /// When it was first to show them again.
     looks: Option<Instant>,
     lit: Bitboard,
+    /// Commands that the board has not said to have taken.
+    unanswered: u8,
+    /// When to write the lamps once more.
+    light_at: Option<Instant>,
     /// When to ask again for the pieces.
     look_at: Option<Instant>,
     /// It was asked again, and is silent from then on unless it shows its pieces.
@@ -153,6 +163,8 @@ impl Chessnut {
             shown_at: None,
             looks: None,
             lit: Bitboard::EMPTY,
+            unanswered: 0,
+            light_at: None,
             look_at: None,
             quiet_at: None,
             silent_at: None,
@@ -206,6 +218,19 @@ impl Chessnut {
             }
             self.kind_tries -= 1;
             self.kind_at = Some(now + KIND_WAIT);
+        }
+    }
+
+    fn write_lights(&mut self, again: bool) {
+        for again in [false, true] {
+            while self.outbox.retract(Purpose::Lights { again }) {}
+        }
+        self.light_at = None;
+        let purpose = Purpose::Lights { again };
+        if self.is_move {
+            self.send(&codec::coloured_lights(self.lit), purpose);
+        } else {
+            self.send(&codec::lights(self.lit), purpose);
         }
     }
 
@@ -296,12 +321,18 @@ impl Chessnut {
                     self.heard(now);
                 }
             }
-            Message::Battery(percent) => {
-                let event = DriverEvent::Battery(percent);
+            Message::Battery { percent, charges } => {
+                let is_empty = !charges && percent <= EMPTY;
+                let event = DriverEvent::Battery { percent, is_empty };
                 self.said.push_back(Said::Event(event));
             }
             Message::NewGame => self.said.push_back(Said::Key),
-            Message::Taken | Message::Other => {}
+            Message::Taken => {
+                // It may be the beep that is answered, and the lamps before it were dropped.
+                self.unanswered = self.unanswered.saturating_sub(1);
+                self.light_at = self.light_at.filter(|_| self.unanswered > 0);
+            }
+            Message::Other => {}
         }
     }
 }
@@ -397,6 +428,10 @@ impl Wire for Chessnut {
             self.charge_at = Some(now + CHARGE);
             self.ask_charge();
         }
+        if self.light_at.take_if(|at| *at <= now).is_some() {
+            self.unanswered = 0;
+            self.write_lights(true);
+        }
         if let Some(drive) = &mut self.drive {
             if drive.is_late(now) {
                 self.give_up(now);
@@ -414,6 +449,7 @@ impl Wire for Chessnut {
             self.silent_at,
             self.charge_at,
             self.kind_at,
+            self.light_at,
             self.drive.as_ref().map(Drive::deadline),
             self.outbox.deadline(),
         ];
@@ -434,12 +470,7 @@ impl Wire for Chessnut {
     fn light(&mut self, _now: Instant, squares: Bitboard) {
         let lights_up = self.lit.is_empty() && squares.any();
         self.lit = squares;
-        while self.outbox.retract(Purpose::Lights) {}
-        if self.is_move {
-            self.send(&codec::coloured_lights(squares), Purpose::Lights);
-        } else {
-            self.send(&codec::lights(squares), Purpose::Lights);
-        }
+        self.write_lights(false);
         if lights_up && self.beeps {
             self.send(&BEEP, Purpose::Plain);
         }
@@ -460,7 +491,15 @@ impl Wire for Chessnut {
     }
 
     fn poll_transmit(&mut self, now: Instant) -> Option<Outgoing> {
-        self.outbox.poll(now, false)
+        let outgoing = self.outbox.poll(now, false)?;
+        if codec::is_answered(&outgoing.request) {
+            self.unanswered = self.unanswered.saturating_add(1);
+        }
+        // Whether a Move answers its own is not known.
+        if self.outbox.under_way() == Some(Purpose::Lights { again: false }) && !self.is_move {
+            self.light_at = Some(now + ANSWER_WAIT);
+        }
+        Some(outgoing)
     }
 
     fn poll(&mut self) -> Option<Said> {
@@ -478,7 +517,46 @@ impl Wire for Chessnut {
 
 #[cfg(test)]
 mod tests {
+    use shakmaty::Square;
+
     use super::*;
+    use crate::vocabulary::Request;
+
+    /// What is written for two lit squares: each command's first byte, 150 ms apart. `answers`: whether the board takes the command of
+    /// this number.
+    fn written(answers: impl Fn(usize) -> bool) -> Vec<u8> {
+        let mut board = Chessnut::new(true, false, false);
+        let (mut now, mut written) = (Instant::now(), Vec::new());
+        board.light(now, [Square::E2, Square::E4].into_iter().collect());
+        while written.len() < 9 {
+            if let Some(Outgoing { channel, request }) = board.poll_transmit(now) {
+                let Request::Command(bytes) = request else {
+                    panic!("{request:?}");
+                };
+                board.answered(now, channel, Reply::Done);
+                if answers(written.len()) {
+                    board.received(now, Channel::Gatt(ANSWERS), &[0x23, 1, 0]);
+                }
+                written.push(bytes[0]);
+            }
+            match board.deadline() {
+                Some(at) => now = at,
+                None => break,
+            }
+            board.timeout(now);
+        }
+        written
+    }
+
+    #[test]
+    fn lamps_that_the_board_may_have_dropped_are_written_once_more_and_a_beep_answers_for_no_lamps()
+    {
+        const LAMPS: u8 = 0x0a;
+        assert_eq!(written(|_| true), [LAMPS, BEEP[0]]);
+        assert_eq!(written(|number| number != 0), [LAMPS, BEEP[0], LAMPS]);
+        // A board that never answers.
+        assert_eq!(written(|_| false), [LAMPS, BEEP[0], LAMPS]);
+    }
 
     #[test]
     fn one_that_shows_its_pieces_only_when_they_change_is_believed_after_a_while() {

@@ -20,6 +20,7 @@ pub static IDENTITY: Identity = Identity {
     example: "citrine",
     media: &[Medium::Serial],
     radio_names: &[],
+    other_radio_names: &[],
     service: None,
     usb: &[&CABLES, SIGNS],
     probe: Some(Probe {

@@ -26,6 +26,7 @@ pub static IDENTITY: Identity = Identity {
     example: "dgt",
     media: &[Medium::Serial, Medium::Rfcomm],
     radio_names: &["DGT_BT_", "PCS-REVII"],
+    other_radio_names: &[],
     service: None,
     usb: &[&CABLES, SIGNS],
     probe: Some(Probe {

@@ -197,8 +197,11 @@ impl Dgt {
                 }
             }
             Message::Battery(percent) => {
-                self.said
-                    .push_back(Said::Event(DriverEvent::Battery(percent)));
+                let event = DriverEvent::Battery {
+                    percent,
+                    is_empty: false,
+                };
+                self.said.push_back(Said::Event(event));
             }
             Message::Clock(tick) => {
                 let said = match self.clock.ticks(now, tick) {

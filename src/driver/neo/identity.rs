@@ -17,6 +17,7 @@ pub static IDENTITY: Identity = Identity {
     example: "neo",
     media: &[Medium::Ble],
     radio_names: &["Square Off Neo", "Miko"],
+    other_radio_names: &[],
     service: None,
     usb: &[],
     probe: None,

@@ -155,7 +155,10 @@ impl Neo {
             Message::Picture(picture) => self.pictured(now, picture),
             Message::PathDone => self.path_done(now),
             Message::Address => self.ready(),
-            Message::Battery(percent) => self.events.push_back(DriverEvent::Battery(percent)),
+            Message::Battery(percent) => self.events.push_back(DriverEvent::Battery {
+                percent,
+                is_empty: false,
+            }),
             Message::Firmware(version) => self.contact.version(version),
             Message::Other => {}
         }

@@ -16,6 +16,9 @@ pub const ANSWERS: Uuid = NORDIC_UART[2];
 /// Squares lit at once at most: their message then fits what the shortest value by Bluetooth carries, 20 bytes.
 const MAX_LIT: usize = 13;
 
+/// In the state of its battery: it is low, and empty.
+const EMPTY: u8 = 0b1100;
+
 /// What a board is asked. Each is one byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ask {
@@ -46,8 +49,13 @@ pub enum Message {
     Change(Square, bool),
     /// Its serial number.
     Number(String),
-    /// The charge of its battery, in percent.
-    Battery(u8),
+    /// The charge of its battery.
+    Battery {
+        /// In percent.
+        percent: u8,
+        /// The board is off in about three minutes.
+        is_empty: bool,
+    },
     /// It has a key that it accepts, or none.
     Key(bool),
     /// A message that we do not need: its version, its text.
@@ -61,7 +69,10 @@ pub fn read(frame: &[u8]) -> Option<Message> {
         (0x86, fields) if fields.len() == 64 => squares(fields)?,
         (0x8e, [field, full @ ..=1]) => Message::Change(square(*field)?, *full == 1),
         (0x91 | 0xa2, digits) => Message::Number(number_of(digits)?),
-        (0xa0, [percent @ ..=100, ..]) => Message::Battery(*percent),
+        (0xa0, [percent @ ..=100, ..]) => Message::Battery {
+            percent: *percent,
+            is_empty: data.get(8).is_some_and(|state| state & EMPTY == EMPTY),
+        },
         (0xa5, [state]) => Message::Key(*state != 0),
         (0x92 | 0x93 | 0x96 | 0xa0, _) => Message::Other,
         _ => return None,
@@ -141,6 +152,7 @@ mod tests {
     fn published_messages_are_read_as_they_are_meant() {
         let start = [[1; 16], [0; 16], [0; 16], [1; 16]].concat();
         let full = shakmaty::Board::new().occupied();
+        let charge = |percent, is_empty| Message::Battery { percent, is_empty };
         assert_eq!(read(&dump(start)), Some(Message::Squares(full)));
         for (bytes, message) in [
             (
@@ -150,8 +162,18 @@ mod tests {
             (&[0x8e, 0, 5, 0x24, 1], Message::Change(Square::E4, true)),
             (
                 &[0xa0, 0, 0x0c, 0x58, 0, 0, 0, 0, 0, 0, 0, 2],
-                Message::Battery(88),
+                charge(88, false),
             ),
+            // The same with other bits of its state, which the protocol page describes: low, and empty too.
+            (
+                &[0xa0, 0, 0x0c, 0x0a, 0, 0, 0, 0, 0, 0, 0, 6],
+                charge(10, false),
+            ),
+            (
+                &[0xa0, 0, 0x0c, 3, 0, 0, 0, 0, 0, 0, 0, 0x0e],
+                charge(3, true),
+            ),
+            (&[0xa0, 0, 4, 3], charge(3, false)),
             (&[0x93, 0, 5, 1, 0], Message::Other),
             (
                 &[0x91, 0, 8, 0x41, 0x42, 0x43, 0x44, 0x45],

@@ -16,6 +16,7 @@ pub static IDENTITY: Identity = Identity {
     // It advertises the service of every board with a serial port by radio: only its name tells it from them, and its owner may change
     // that.
     radio_names: &["DGT_Pegasus", "DGT Pegasus"],
+    other_radio_names: &[],
     service: Some(NORDIC_UART[0]),
     usb: &[],
     probe: None,

@@ -53,8 +53,9 @@ const WATCH: Duration = Duration::from_secs(2);
 const SILENT: Duration = Duration::from_secs(10);
 /// A link without an answer for this long is opened again.
 const DEAD: Duration = Duration::from_secs(30);
-/// The charge is asked for this often; the board also tells it when it changes.
-const CHARGE: Duration = Duration::from_mins(5);
+/// The charge is asked for this often, as a board that calls it empty is off in about three minutes (document). It also tells each
+/// percent that it loses.
+const CHARGE: Duration = Duration::from_mins(1);
 /// Bytes of garbage that are shown.
 const SHOWN: usize = 40;
 
@@ -228,8 +229,8 @@ impl Pegasus {
                 "the board is not calibrated: take all pieces off, and hold its button until d4, d5, e4 and e5 blink".to_owned(),
             ),
             Message::Number(number) => self.number = Some(number),
-            Message::Battery(percent) => {
-                let event = DriverEvent::Battery(percent);
+            Message::Battery { percent, is_empty } => {
+                let event = DriverEvent::Battery { percent, is_empty };
                 self.said.push_back(Said::Event(event));
             }
             Message::Key(accepted) => self.refuses_key = !accepted,

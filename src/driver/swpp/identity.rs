@@ -29,6 +29,7 @@ pub static IDENTITY: Identity = Identity {
     example: "diy",
     media: &[Medium::Serial, Medium::Ble, Medium::Tcp],
     radio_names: &[],
+    other_radio_names: &[],
     service: Some(NORDIC_UART[0]),
     usb: &[&CABLES, ARDUINOS],
     probe: Some(Probe {

@@ -14,6 +14,7 @@ pub static IDENTITY: Identity = Identity {
     example: "toy",
     media: &[Medium::Serial],
     radio_names: &[],
+    other_radio_names: &[],
     service: None,
     usb: &[],
     probe: None,

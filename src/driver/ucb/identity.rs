@@ -18,6 +18,7 @@ pub static IDENTITY: Identity = Identity {
     example: "ucb",
     media: &[Medium::Serial],
     radio_names: &[],
+    other_radio_names: &[],
     service: None,
     // It answers nothing; it asks a question itself when it is switched on.
     usb: &[&CABLES, SIGNS],

@@ -62,6 +62,8 @@ pub enum BleError {
         name: String,
         /// What the system says.
         why: String,
+        /// Whether it was connected, and is no longer.
+        linked: bool,
     },
     /// The board is connected, but its services are unknown.
     #[error(
@@ -72,6 +74,16 @@ pub enum BleError {
         /// The board.
         name: String,
     },
+}
+
+impl BleError {
+    /// Whether the board was connected for a while.
+    pub fn was_linked(&self) -> bool {
+        matches!(
+            self,
+            Self::Connect { linked: true, .. } | Self::NoServices { .. }
+        )
+    }
 }
 
 fn no_adapter(wanted: Option<&str>, there: &[String]) -> String {
@@ -144,6 +156,7 @@ pub(super) fn connect(name: &str, error: &btleplug::Error) -> BleError {
         _ => BleError::Connect {
             name: name.to_owned(),
             why: error.to_string(),
+            linked: false,
         },
     }
 }

@@ -146,9 +146,10 @@ impl BleBoard {
         // Many adapters fail to connect to two devices at once, or while they scan.
         let _turn = adapter.connecting.acquire().await;
         let peripheral = seen.peripheral;
-        let failed = |why: String| BleError::Connect {
+        let failed = |why: String, linked: bool| BleError::Connect {
             name: name.clone(),
             why,
+            linked,
         };
         let connected = timeout(CONNECT_WAIT, peripheral.connect()).await;
         match connected {
@@ -158,7 +159,7 @@ impl BleBoard {
                 let _ = timeout(CALL_WAIT, peripheral.disconnect()).await;
                 return Err(match linked {
                     Ok(Ok(true)) => BleError::NoServices { name },
-                    _ => failed("it does not answer".to_owned()),
+                    _ => failed("it does not answer".to_owned(), false),
                 });
             }
             Ok(Err(error)) => return Err(error::connect(&name, &error)),
@@ -168,9 +169,9 @@ impl BleBoard {
         let failure = match discovered {
             Ok(Ok(())) => match GattLink::begin(&adapter, peripheral.clone(), claim).await {
                 Ok(link) => return Ok(link),
-                Err(error) => failed(error.to_string()),
+                Err(error) => failed(error.to_string(), true),
             },
-            Ok(Err(error)) => failed(error.to_string()),
+            Ok(Err(error)) => failed(error.to_string(), true),
             Err(_) => BleError::NoServices { name: name.clone() },
         };
         let _ = timeout(CALL_WAIT, peripheral.disconnect()).await;

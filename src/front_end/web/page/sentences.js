@@ -71,6 +71,7 @@ const SENTENCES = {
     "BoardBridge itself failed on this board (for the {count}. time since the start), and restarts it. Please report it, with what the log says": "BoardBridge hatte an diesem Brett einen Fehler (den {count}. seit dem Start) und beginnt dort neu. Bitte melden Sie uns das mit dem Protokoll",
     "the board has stopped sending: is it switched on?": "das Brett sendet nicht mehr: Ist es eingeschaltet?",
     "the board is connected and does not answer: switch it off and on, and close the maker's app": "das Brett ist verbunden und antwortet nicht: Schalten Sie es aus und ein, und schließen Sie die App des Herstellers",
+    "the board's battery is almost empty: plug in its charger, or the board will soon switch off": "der Akku des Bretts ist fast leer: Schließen Sie das Ladegerät an, sonst schaltet sich das Brett bald aus",
     "the board is connected and does not show its pieces: switch it off and on, and close the maker's app": "das Brett ist verbunden und zeigt seine Figuren nicht: Schalten Sie es aus und ein, und schließen Sie die App des Herstellers",
     "the board rejects the connection ({why}): switch it off and on, and close the maker's app": "das Brett lehnt die Verbindung ab ({why}): Schalten Sie es aus und ein, und schließen Sie die App des Herstellers",
     "the board rejects the connection: {why}; write and notify in its ble = { … } name the ones to use": "das Brett lehnt die Verbindung ab: {why}. „write“ und „notify“ unter ble = { … } nennen die richtigen",
