@@ -25,6 +25,7 @@ pub(super) async fn daemon(
         "site": kept.site,
         "player": kept.player,
         "added": standing.added,
+        "keyed": standing.keyed,
         "started": standing.started,
         "linked": standing.linked,
         "fixed": standing.fixed,

@@ -183,6 +183,7 @@ fn pressed(house: &Arc<House>) -> Router<Arc<House>> {
     let mut router = Router::new()
         .route("/api/v1/boards/{name}", delete(desk::remove))
         .route("/api/v1/boards/{name}/rename", post(desk::rename))
+        .route("/api/v1/boards/{name}/key", post(desk::unlock))
         .route(
             "/api/v1/boards/{name}/opponent",
             post(desk::play).delete(desk::stop),

@@ -103,7 +103,13 @@ function foundItem(found) {
     kind = select;
     item.append(label);
   }
-  const is = () => (kind?.value ? { kind: kind.value } : {});
+  const [keyLabel, key] = nameField(t("key"), "");
+  const keyHow = element("p", "about", t("key-how"));
+  const fit = () => { keyLabel.hidden = keyHow.hidden = !isKeyed(kind ? kind.value : found.kinds[0]); };
+  kind?.addEventListener("change", fit);
+  fit();
+  item.append(keyLabel, keyHow);
+  const is = () => ({ ...(kind?.value ? { kind: kind.value } : {}), ...(keyLabel.hidden ? {} : named({ key })) });
   const buttons = element("p", "fields");
   buttons.append(
     deskButton(t("add"), () => ask(`found/${found.id}/add`, { ...named({ name }), ...is() }), "main"),
@@ -111,6 +117,16 @@ function foundItem(found) {
   );
   item.append(buttons);
   return item;
+}
+
+/** The key of a board that was added: it is entered anew, for it is shown to nobody. */
+function keyPart(name) {
+  const part = element("details");
+  const [label, field] = nameField(t("key"), "");
+  const fields = element("p", "fields");
+  fields.append(label, deskButton(t("key-set"), () => ask(`boards/${name}/key`, { key: field.value.trim() })));
+  part.append(element("summary", "", t("key")), element("p", "about", t("key-how")), fields);
+  return part;
 }
 
 /** The link of this board that was started here. */
@@ -184,6 +200,7 @@ function boardItem(name) {
     );
     keep.append(element("summary", "", t("name-remove")), fields);
     item.append(keep);
+    if (settings.keyed.includes(name)) item.append(keyPart(name));
   } else if (settings.kinds.length) {
     // Where nothing can be added, no board is in a file.
     item.append(element("p", "hint", t("board-fixed")));
