@@ -204,6 +204,8 @@ pub struct Standing {
     pub programs_fixed: bool,
     /// Where games on Lichess are played, if there is a board for them.
     pub lichess_board: Option<BoardName>,
+    /// The board that was named or chosen for that: it cannot be linked.
+    pub lichess_chosen: Option<BoardName>,
     /// What is done with challenges on Lichess.
     pub lichess_accept: Accept,
     /// The keys of `[lichess]` that are in the main file, and are changed there.

@@ -705,6 +705,8 @@ async fn the_board_for_lichess_and_the_answer_to_challenges_are_chosen_unless_th
     let first = standing(&machine).await;
     assert_eq!(first["lichess_board"], "far");
     assert_eq!(first["lichess_accept"], "ask");
+    // The first board may still be linked: nobody has chosen it.
+    assert_eq!(first["lichess_chosen"], Value::Null);
     assert_eq!(first["lichess_fixed"], json!([]));
     for setting in [
         json!({"lichess_board": "near"}),
@@ -715,6 +717,7 @@ async fn the_board_for_lichess_and_the_answer_to_challenges_are_chosen_unless_th
     }
     let chosen = standing(&machine).await;
     assert_eq!(chosen["lichess_board"], "near");
+    assert_eq!(chosen["lichess_chosen"], "near");
     assert_eq!(chosen["lichess_accept"], "all");
     // One is taken back without the other.
     let (status, said) = sets(&machine, json!({"lichess_accept": "ask"})).await;

@@ -35,7 +35,7 @@ SETTINGS = {
     "version": "0.1.0", "control": "paired", "may_control": True, "may_pair": True, "why_not": None,
     "games": "/var/lib/boardbridge/games", "site": "Kitchen table", "player": None, "added": ["citrine", "neo"], "keyed": [], "started": [],
     "linked": [], "fixed": [], "programs": "here", "programs_fixed": False, "lichess": True,
-    "lichess_board": "citrine", "lichess_accept": "ask", "lichess_fixed": [],
+    "lichess_board": "citrine", "lichess_chosen": None, "lichess_accept": "ask", "lichess_fixed": [],
     "kinds": [{"kind": kind, "title": title, "media": media, "key": kind == "dgt-pegasus"} for kind, title, media in KINDS],
 }
 FOUND = [
@@ -158,6 +158,7 @@ class Scene:
 
 
 SCENES = {
+    "chosen": Scene(FOUR[:3], lichess_chosen="citrine"),
     "nothing": Scene([]),
     "one board": Scene([state("citrine", ITALIAN, **LICHESS)]),
     "in check": Scene([state("citrine", "e2e4 e7e5 d1h5 b8c6 f1c4 g8f6 c4f7", **LICHESS)]),
@@ -174,7 +175,7 @@ SCENES = {
 }
 # The part of the page that a scene is looked at in, where it is not the boards.
 VIEWS = [
-    *[(name, "") for name in SCENES if name not in ["found boards", "fixed"]],
+    *[(name, "") for name in SCENES if name not in ["chosen", "found boards", "fixed"]],
     ("nothing", "desk"), ("found boards", "desk"), ("fixed", "desk"), ("may not", "desk"), ("challenged", "desk"), ("four boards", "wall"), ("nothing", "games"), ("one board", "games"),
     ("one board", "settings"), ("two boards", "settings"), ("may not", "settings"),
 ]
@@ -341,6 +342,9 @@ def offers(page: Page, server: Server, address: str) -> None:
     assert "sudo apt install stockfish" in page.text("#no-engine")
     switch = page.one("#desk .programs")
     assert switch.is_selected() and not switch.is_enabled() and "set in the configuration" in page.text("#desk .switches")
+    shows(page, server, address, "chosen", "desk")
+    offered = "return [...document.querySelectorAll('#at-boards li')].map((item) => [...item.querySelector('select').options].map((one) => one.value).filter((one) => one.startsWith('board')))"
+    assert page.driver.execute_script(offered) == [[], ["board neo"], ["board dgt"]], "the board of Lichess plays no other board"
     shows(page, server, address, "found boards", "desk")
     citrine, dgt, neo, ucb = texts()
     assert all("Stop" in one and "Against" not in one for one in [citrine, dgt, neo]), "a board of a link has Stop, too"
@@ -427,8 +431,7 @@ def main() -> None:
         draws(page, server, address, pictures, name)
         fits(page, server, address)
         rests(page, server, address)
-        if size == PHONE:
-            reaches(page, server, address)
+        reaches(page, server, address)
         for language, scheme in [("en", "light"), ("en", "dark"), ("de", "light")]:
             page.driver.execute_script("localStorage.setItem('language', arguments[0])", language)
             page.cdp("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})

@@ -285,6 +285,7 @@ impl Desk {
             },
             programs_fixed: self.config.says_programs,
             lichess_board: self.config.lichess_board(),
+            lichess_chosen: self.of_lichess().cloned(),
             lichess_accept: self
                 .config
                 .lichess

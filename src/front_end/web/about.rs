@@ -32,6 +32,7 @@ pub(super) async fn daemon(
         "programs": standing.programs,
         "programs_fixed": standing.programs_fixed,
         "lichess_board": standing.lichess_board,
+        "lichess_chosen": standing.lichess_chosen,
         "lichess_accept": standing.lichess_accept,
         "lichess_fixed": standing.lichess_fixed,
         "kinds": standing.kinds,

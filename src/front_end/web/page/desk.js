@@ -150,7 +150,9 @@ function boardItem(name) {
     if (holders.length) plays.append(t("with", { names: calledAll(holders) }));
     plays.append(deskButton(t("stop"), () => ask(`boards/${name}/opponent`, null, "DELETE")));
   } else {
-    const others = [...boards.keys()].filter((other) => other !== name && !hasOpponent(other));
+    // A board that was chosen for Lichess plays no other board.
+    const isFree = (other) => other !== settings.lichess_chosen && !hasOpponent(other);
+    const others = [...boards.keys()].filter((other) => other !== name && isFree(name) && isFree(other));
     const [whoLabel, who] = choice(t("against"), [
       ...desk.engines.map(({ name: engine }) => ["engine " + engine, capital(engine)]),
       ["people", t("two-people")],
@@ -221,8 +223,8 @@ async function showDesk() {
     tell($("desk-why"), error.message);
   }
   await showLichess();
-  const { added, started, linked, fixed } = settings;
-  const text = JSON.stringify([added, started, linked, fixed, desk.engines, [...boards.keys()]]);
+  const { added, keyed, started, linked, fixed, lichess_chosen } = settings;
+  const text = JSON.stringify([added, keyed, started, linked, fixed, lichess_chosen, desk.engines, [...boards.keys()]]);
   if (desk.shown === text) return;
   desk.shown = text;
   $("at-boards").replaceChildren(...[...boards.keys()].map(boardItem));

@@ -89,7 +89,8 @@ const WORDS = {
     "pair-how": "On BoardBridge's computer run “boardbridge pair”, or press “Pair a phone” in Settings on its page. Enter the six digits here.",
     "phones": "Paired phones", "phone-pair": "Pair a phone", "phone-this": "{name} (this one)", "phone-since": "since {day}",
     "phone-remove": "Remove", "phone-remove-named": "Remove {name}", "phone-removed": "{name} is removed.", "phone-paired": "{name} is paired.",
-    "code-how": "On the phone open {addresses}, or scan the picture, and enter this code. It is for one phone, for two minutes.", "or": " or ",
+    "code-how": "On the phone scan the picture, or open {address}, and enter this code. It is for one phone, for two minutes.",
+    "code-else": "If the phone does not find that page, open {addresses} there.", "or": " or ",
     "code-over": "The time of the code is over.", "code-picture": "QR code with the address and the code",
   },
   de: {
@@ -176,7 +177,8 @@ const WORDS = {
     "pair-how": "Auf dem Rechner von BoardBridge „boardbridge pair“ ausführen oder dort auf der Seite unter Einstellungen „Telefon koppeln“ drücken. Die sechs Ziffern hier eingeben.",
     "phones": "Gekoppelte Telefone", "phone-pair": "Telefon koppeln", "phone-this": "{name} (dieses)", "phone-since": "seit {day}",
     "phone-remove": "Entfernen", "phone-remove-named": "{name} entfernen", "phone-removed": "{name} ist entfernt.", "phone-paired": "{name} ist gekoppelt.",
-    "code-how": "Auf dem Telefon {addresses} öffnen oder das Bild scannen und diesen Code eingeben. Er gilt für ein Telefon, zwei Minuten lang.", "or": " oder ",
+    "code-how": "Auf dem Telefon das Bild scannen oder {address} öffnen und diesen Code eingeben. Er gilt für ein Telefon, zwei Minuten lang.",
+    "code-else": "Findet das Telefon diese Seite nicht, öffnen Sie dort {addresses}.", "or": " oder ",
     "code-over": "Die Zeit des Codes ist um.", "code-picture": "QR-Code mit der Adresse und dem Code",
   },
 };
