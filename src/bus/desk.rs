@@ -2,7 +2,7 @@
 //!
 //! The daemon opens the desk; the API reads its state and sends wishes. Neither knows the other.
 
-use std::{sync::Arc, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -18,6 +18,16 @@ const WISHES: usize = 8;
 /// How long one may take: a serial port is asked for some 10 s what is connected to it.
 pub const GRANT_WAIT: Duration = Duration::from_secs(17);
 
+/// The key that unlocks a board, as it was entered: no log has it.
+#[derive(Clone, PartialEq, Eq, Deserialize)]
+pub struct BoardKey(pub String);
+
+impl fmt::Debug for BoardKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("BoardKey")
+    }
+}
+
 /// What can be asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wish {
@@ -31,6 +41,8 @@ pub enum Wish {
         name: Option<BoardName>,
         /// What it is, where that cannot be known; without it, it is asked.
         kind: Option<String>,
+        /// The key that unlocks it, for a kind that has one.
+        key: Option<BoardKey>,
     },
     /// Let the lamps of a board that was found run, to see which one it is. It is not added.
     Try {
@@ -38,6 +50,8 @@ pub enum Wish {
         id: String,
         /// What it is, where that cannot be known; without it, it is asked.
         kind: Option<String>,
+        /// The key that unlocks it, for a kind that has one.
+        key: Option<BoardKey>,
     },
     /// No longer use a board that was added.
     Remove(BoardName),
@@ -48,6 +62,8 @@ pub enum Wish {
         /// The name it gets.
         to: BoardName,
     },
+    /// Give a board that was added this key; it has none any more if that is empty.
+    Unlock(BoardName, BoardKey),
     /// Which engines are installed.
     Engines,
     /// Let an engine, or two people, play at a board.
@@ -165,6 +181,8 @@ pub struct Kind {
     pub title: &'static str,
     /// How it can be reached, the usual way first.
     pub media: Vec<&'static str>,
+    /// Whether a key unlocks it.
+    pub key: bool,
 }
 
 /// What was added or started here, and may be ended here: all else is in the main file.
@@ -172,6 +190,8 @@ pub struct Kind {
 pub struct Standing {
     /// Boards that were added.
     pub added: Vec<BoardName>,
+    /// Those of them that a key unlocks.
+    pub keyed: Vec<BoardName>,
     /// Boards at which an engine, or two people, were started.
     pub started: Vec<BoardName>,
     /// Links that were started.
@@ -184,6 +204,8 @@ pub struct Standing {
     pub programs_fixed: bool,
     /// Where games on Lichess are played, if there is a board for them.
     pub lichess_board: Option<BoardName>,
+    /// The board that was named or chosen for that: it cannot be linked.
+    pub lichess_chosen: Option<BoardName>,
     /// What is done with challenges on Lichess.
     pub lichess_accept: Accept,
     /// The keys of `[lichess]` that are in the main file, and are changed there.

@@ -43,14 +43,22 @@ fn shown(answer: &Value) -> String {
     let text = |key: &str| escaped(answer[key].as_str().unwrap_or_default());
     let addresses = answer["addresses"].as_array().into_iter().flatten();
     let addresses: Vec<String> = addresses.filter_map(Value::as_str).map(escaped).collect();
+    let (first, others) = addresses.split_first().unzip();
+    let else_open = others.filter(|others| !others.is_empty()).map(|others| {
+        format!(
+            "If the phone does not find that, open {} there.\n",
+            others.join(" or ")
+        )
+    });
     let qr = Qr::of(&text("link")).map(|qr| qr.to_string());
     let code = text("code");
-    let (first, last) = code.split_at_checked(3).unwrap_or((&code, ""));
+    let (start, end) = code.split_at_checked(3).unwrap_or((&code, ""));
     let seconds = answer["seconds"].as_u64().unwrap_or_default();
     format!(
-        "{}\nOn the phone scan this, or open {}\nand enter the code  {first} {last}\n\nIt is for one phone, for {seconds} seconds.",
+        "{}\nOn the phone scan this, or open {}\nand enter the code  {start} {end}\n\n{}It is for one phone, for {seconds} seconds.",
         qr.unwrap_or_default(),
-        addresses.join(" or "),
+        first.map_or("", String::as_str),
+        else_open.unwrap_or_default(),
     )
 }
 

@@ -48,7 +48,12 @@ impl Daemon {
             None if now.is_empty() => {}
             None => {
                 let (latest, wanted) = watch::channel(now);
-                let task = tokio::spawn(announce(MDNS_PORT, wanted, self.stop.clone()));
+                let task = tokio::spawn(announce(
+                    MDNS_PORT,
+                    wanted,
+                    self.host.clone(),
+                    self.stop.clone(),
+                ));
                 self.announced = Some(Announced { latest, task });
             }
         }

@@ -71,7 +71,9 @@ impl Daemon {
                 let bus = self.bus.own();
                 let kept = self.kept.subscribe();
                 let pairing = self.pairing.clone();
-                let house = web::House::new(bus, web.control, pairing, hosts, kept, broadcast);
+                let host = self.host.subscribe();
+                let house =
+                    web::House::new(bus, web.control, pairing, hosts, host, kept, broadcast);
                 running
                     .tasks
                     .spawn(web::serve(door, house, running.stop.clone()));

@@ -80,6 +80,8 @@ pub struct Daemon {
     left_out: Vec<Presence>,
     /// What the network is told, once there is something to tell.
     announced: Option<Announced>,
+    /// The name of this machine, while it is announced.
+    host: watch::Sender<Option<String>>,
 }
 
 impl Daemon {
@@ -151,6 +153,7 @@ impl Daemon {
             sessions,
             left_out: Vec::new(),
             announced: None,
+            host: watch::Sender::default(),
         };
         daemon.reload(config).await?;
         if config.games.folder().is_none() {

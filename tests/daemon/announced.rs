@@ -13,6 +13,7 @@ use std::{
 };
 
 use boardbridge::{
+    cli::call,
     config::Config,
     daemon::{Daemon, Service},
     net::{
@@ -134,6 +135,35 @@ async fn a_port_that_others_may_reach_is_found_until_it_is_closed_and_no_other_i
     found(Wanted::Uci, 1).await;
     timeout(PATIENCE, daemon.stop()).await.unwrap();
     assert_eq!(look(Wanted::Uci).await, []);
+}
+
+#[tokio::test]
+async fn the_code_for_a_phone_has_the_announced_name_first_and_the_number_beside_it() {
+    if !in_a_network("the_code_for_a_phone_has_the_announced_name_first_and_the_number_beside_it") {
+        return;
+    }
+    let open = OPEN.replace(
+        "[web]\nlisten = \"off\"",
+        &format!("[web]\nlisten = \"{OWN}:0\"\ncontrol = \"paired\""),
+    );
+    let mut daemon = daemon(&open).await;
+    let at = format!("{OWN}:{}", port(&daemon, &Service::Web));
+    let number = format!("http://{at}/");
+    found(Wanted::Uci, 1).await;
+    let shown = call::code(&at).await.unwrap();
+    let [name, second] = [0, 1].map(|nth| shown["addresses"][nth].as_str().unwrap());
+    assert!(
+        name.starts_with("http://boardbridge-") && name.contains(".local:"),
+        "{shown}"
+    );
+    assert_eq!(second, number);
+    assert!(shown["link"].as_str().unwrap().starts_with(name), "{shown}");
+    // It is not told where it is not announced.
+    let quiet = format!("{open}[discovery]\nannounce = false\n");
+    daemon.reload(&config(&quiet)).await.unwrap();
+    found(Wanted::Uci, 0).await;
+    let shown = call::code(&at).await.unwrap();
+    assert_eq!(shown["addresses"][0], number, "{shown}");
 }
 
 #[tokio::test]

@@ -134,34 +134,7 @@ impl Machine {
     }
 
     pub async fn asks(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
-        let Ok(mut stream) = TcpStream::connect(self.web).await else {
-            return (0, Value::Null);
-        };
-        let body = if body.is_null() {
-            String::new()
-        } else {
-            body.to_string()
-        };
-        let request = format!(
-            "{method} /api/v1/{path} HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\
-             Connection: close\r\n\r\n{body}",
-            self.web,
-            body.len()
-        );
-        stream.write_all(request.as_bytes()).await.unwrap();
-        let mut text = String::new();
-        timeout(PATIENCE, stream.read_to_string(&mut text))
-            .await
-            .unwrap()
-            .unwrap();
-        let status = text.split_whitespace().nth(1).unwrap().parse().unwrap();
-        let (_, body) = text.split_once("\r\n\r\n").unwrap();
-        // A list is sent in chunks.
-        let json: String = body
-            .lines()
-            .filter(|line| line.starts_with(['{', '[', ',', ']']))
-            .collect();
-        (status, serde_json::from_str(&json).unwrap_or_default())
+        asks(self.web, method, path, body).await
     }
 
     pub async fn boards(&self) -> Option<Vec<Value>> {
@@ -196,6 +169,37 @@ impl Machine {
         };
         self.until(&format!("{name} is connected"), has).await
     }
+}
+
+/// The answer of the API at this address; status 0 if there is none.
+pub async fn asks(web: SocketAddr, method: &str, path: &str, body: &Value) -> (u16, Value) {
+    let Ok(mut stream) = TcpStream::connect(web).await else {
+        return (0, Value::Null);
+    };
+    let body = if body.is_null() {
+        String::new()
+    } else {
+        body.to_string()
+    };
+    let request = format!(
+        "{method} /api/v1/{path} HTTP/1.1\r\nHost: {web}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\
+         Connection: close\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut text = String::new();
+    timeout(PATIENCE, stream.read_to_string(&mut text))
+        .await
+        .unwrap()
+        .unwrap();
+    let status = text.split_whitespace().nth(1).unwrap().parse().unwrap();
+    let (_, body) = text.split_once("\r\n\r\n").unwrap();
+    // A list is sent in chunks.
+    let json: String = body
+        .lines()
+        .filter(|line| line.starts_with(['{', '[', ',', ']']))
+        .collect();
+    (status, serde_json::from_str(&json).unwrap_or_default())
 }
 
 const BY_ID: &str = "usb-Novag_Citrine_0042-if00-port0";
@@ -701,6 +705,8 @@ async fn the_board_for_lichess_and_the_answer_to_challenges_are_chosen_unless_th
     let first = standing(&machine).await;
     assert_eq!(first["lichess_board"], "far");
     assert_eq!(first["lichess_accept"], "ask");
+    // The first board may still be linked: nobody has chosen it.
+    assert_eq!(first["lichess_chosen"], Value::Null);
     assert_eq!(first["lichess_fixed"], json!([]));
     for setting in [
         json!({"lichess_board": "near"}),
@@ -711,6 +717,7 @@ async fn the_board_for_lichess_and_the_answer_to_challenges_are_chosen_unless_th
     }
     let chosen = standing(&machine).await;
     assert_eq!(chosen["lichess_board"], "near");
+    assert_eq!(chosen["lichess_chosen"], "near");
     assert_eq!(chosen["lichess_accept"], "all");
     // One is taken back without the other.
     let (status, said) = sets(&machine, json!({"lichess_accept": "ask"})).await;

@@ -8,11 +8,12 @@ use simulators::{
     bluez::{ADAPTER, Bluez, address::Address},
     chessnut::{self, Chessnut},
     dgt::{self, Dgt},
+    pegasus::{self, Pegasus},
     run::Kind,
 };
 
 use crate::{
-    desk::{LOOK, Machine},
+    desk::{LOOK, Machine, asks},
     support::{PATIENCE, process::Process, schema},
 };
 
@@ -192,4 +193,86 @@ async fn the_lamps_of_a_board_in_the_air_run_from_corner_to_corner_and_are_dark_
     assert_eq!(lit.last().map(String::as_str), Some("lit"));
     // It is there to be added.
     assert_eq!(in_the_air(web).await["id"], found["id"]);
+}
+
+/// The key of a simulated Pegasus, and another one.
+const KEYS: [&str; 2] = ["53494D4B4559", "53494d4b4550"];
+
+#[tokio::test]
+async fn a_board_that_a_key_unlocks_gets_it_when_it_is_added_or_later_and_no_log_or_answer_has_it()
+{
+    let bluez = Bluez::start().unwrap();
+    let board = Pegasus::new(pegasus::Settings::default());
+    let _board = bluez.host(ADAPTER, BOARD, board).unwrap();
+    let mut process = Process::keeping(&bluez, "");
+    let web = process.address("web").await;
+    let mut told = String::new();
+    let mut posts = async |path: &str, body: Value| {
+        let (status, answer) = asks(web, "POST", path, &body).await;
+        told += &answer.to_string();
+        (status, answer)
+    };
+    let found = in_the_air(web).await;
+    let path = |what: &str| format!("found/{}/{what}", found["id"].as_str().unwrap());
+    let [right, wrong] = KEYS;
+    let (status, tried) = posts(&path("try"), json!({ "key": right })).await;
+    assert_eq!((status, &tried["lamps"]), (200, &json!(true)), "{tried}");
+    for what in ["try", "add"] {
+        let (status, refused) = posts(&path(what), json!({"key": "53494D4B45"})).await;
+        assert_eq!(status, 400, "{refused}");
+        assert!(
+            refused["error"].as_str().unwrap().contains("12 digits"),
+            "{refused}"
+        );
+    }
+    let (status, added) = posts(&path("add"), json!({ "key": wrong })).await;
+    assert_eq!(
+        (status, &added["board"]),
+        (200, &json!("pegasus")),
+        "{added}"
+    );
+    let file = process.folder().join("state/boards.d/pegasus.toml");
+    let key = || {
+        let text = fs::read_to_string(&file).unwrap();
+        let key = text.lines().find_map(|line| line.strip_prefix("key = "));
+        key.map(|key| key.trim_matches('"').to_owned())
+    };
+    assert_eq!(key().as_deref(), Some(wrong));
+    // It is changed later, and taken away.
+    for (given, kept) in [(right, Some(right)), ("", None), (right, Some(right))] {
+        let (status, said) = posts("boards/pegasus/key", json!({ "key": given })).await;
+        assert_eq!(status, 200, "{said}");
+        assert_eq!(key().as_deref(), kept);
+    }
+    is_up(web).await;
+    for (board, given, wanted) in [
+        ("pegasus", "53494D4B45", 400),
+        ("pegasus", "no key", 400),
+        ("other", right, 404),
+    ] {
+        let (status, refused) =
+            posts(&format!("boards/{board}/key"), json!({ "key": given })).await;
+        assert_eq!(status, wanted, "{refused}");
+    }
+    assert_eq!(key().as_deref(), Some(right));
+    let (_, settings) = asks(web, "GET", "settings", &Value::Null).await;
+    assert_eq!(schema::api().check_as("settings", &settings), Ok(()));
+    assert_eq!(settings["keyed"], json!(["pegasus"]));
+    told += &settings.to_string();
+    // The log up to its end.
+    process.kept().await;
+    let all = (told + &process.log().concat()).to_lowercase();
+    for key in KEYS {
+        assert!(!all.contains(&key.to_lowercase()), "{all}");
+    }
+}
+
+/// Waits until the only board is connected.
+async fn is_up(web: SocketAddr) {
+    let looks = async {
+        while call::boards(&web.to_string()).await.unwrap()[0]["link"] != "up" {
+            tokio::time::sleep(LOOK).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, looks).await.unwrap();
 }

@@ -33,10 +33,10 @@ PICTURES = re.findall(r'^  "([\w-]+)": "([\w ]+)",$', (FILES / "kinds.js").read_
 KINDS = [*((kind, f"A board of the kind {kind}", ["ble" if "air" in parts else "serial"]) for kind, parts in PICTURES), ("of-tomorrow", "Another", ["serial"])]
 SETTINGS = {
     "version": "0.1.0", "control": "paired", "may_control": True, "may_pair": True, "why_not": None,
-    "games": "/var/lib/boardbridge/games", "site": "Kitchen table", "player": None, "added": ["citrine", "neo"], "started": [],
+    "games": "/var/lib/boardbridge/games", "site": "Kitchen table", "player": None, "added": ["citrine", "neo"], "keyed": [], "started": [],
     "linked": [], "fixed": [], "programs": "here", "programs_fixed": False, "lichess": True,
-    "lichess_board": "citrine", "lichess_accept": "ask", "lichess_fixed": [],
-    "kinds": [{"kind": kind, "title": title, "media": media} for kind, title, media in KINDS],
+    "lichess_board": "citrine", "lichess_chosen": None, "lichess_accept": "ask", "lichess_fixed": [],
+    "kinds": [{"kind": kind, "title": title, "media": media, "key": kind == "dgt-pegasus"} for kind, title, media in KINDS],
 }
 FOUND = [
     {"id": "a", "kinds": ["novag-citrine"], "transport": "serial", "name": "Novag Citrine",
@@ -46,6 +46,9 @@ FOUND = [
      "upset a printer (/dev/serial/by-id/usb-FTDI_FT232R_USB_UART_A50285BI-if00-port0)"},
     {"id": "c", "kinds": ["miko-neo"], "transport": "ble", "name": "Square Off Neo - 1A2",
      "why": "a Miko Neo, formerly Square Off Neo, by its name (AA:BB:CC:DD:EE:FF)"},
+    {"id": "d", "kinds": ["dgt-pegasus"], "transport": "ble", "name": "DGT_Pegasus_1", "why": "a DGT Pegasus, by its name (AA:BB:CC:DD:EE:00)"},
+    {"id": "e", "kinds": ["swpp", "dgt-pegasus"], "transport": "ble", "name": "Nordic_UART", "why": "has a service that home-made boards and a "
+     "DGT Pegasus have; other things have it, too (AA:BB:CC:DD:EE:01)"},
 ]
 CLOCKS = {"white": 754.0, "black": 61.5, "at": AT, "runs": "white"}
 LONG = "the board does not answer: is it switched on and connected, and is its `kind` right? With the service stopped, " \
@@ -155,6 +158,7 @@ class Scene:
 
 
 SCENES = {
+    "chosen": Scene(FOUR[:3], lichess_chosen="citrine"),
     "nothing": Scene([]),
     "one board": Scene([state("citrine", ITALIAN, **LICHESS)]),
     "in check": Scene([state("citrine", "e2e4 e7e5 d1h5 b8c6 f1c4 g8f6 c4f7", **LICHESS)]),
@@ -162,7 +166,7 @@ SCENES = {
     **{name: Scene([state("citrine", ITALIAN, **advice)]) for name, advice in ADVICE.items()},
     "two boards": Scene(FOUR[:2]),
     "four boards": Scene(FOUR),
-    "found boards": Scene(FOUR, FOUND, started=["neo"], linked=["citrine.dgt"]),
+    "found boards": Scene(FOUR, FOUND, keyed=["neo"], started=["neo"], linked=["citrine.dgt"]),
     "fixed": Scene(FOUR[:2], added=[], fixed=["citrine"], engines=(), programs="network", programs_fixed=True),
     "may not": Scene([state("citrine", ITALIAN, **LICHESS)], may_control=False, may_pair=False,
                      why_not='control is off: to allow it from this computer, set control = "local" under [web] in the configuration'),
@@ -171,7 +175,7 @@ SCENES = {
 }
 # The part of the page that a scene is looked at in, where it is not the boards.
 VIEWS = [
-    *[(name, "") for name in SCENES if name not in ["found boards", "fixed"]],
+    *[(name, "") for name in SCENES if name not in ["chosen", "found boards", "fixed"]],
     ("nothing", "desk"), ("found boards", "desk"), ("fixed", "desk"), ("may not", "desk"), ("challenged", "desk"), ("four boards", "wall"), ("nothing", "games"), ("one board", "games"),
     ("one board", "settings"), ("two boards", "settings"), ("may not", "settings"),
 ]
@@ -184,6 +188,8 @@ class Server(ThreadingHTTPServer):
     scene = SCENES["nothing"]
     # The streams of a scene end when it does.
     over = threading.Event()
+    # What the page has sent, with its address.
+    posted: list[tuple[str, Any]] = []
 
     def show(self, scene: Scene) -> None:
         self.over.set()
@@ -204,7 +210,8 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def do_POST(self) -> None:  # noqa: N802
-        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.server.posted.append((self.path.removeprefix("/api/v1/"), json.loads(body)))
         self.do_GET()
 
     def do_GET(self) -> None:  # noqa: N802
@@ -260,6 +267,7 @@ def shows(page: Page, server: Server, address: str, scene: str, part: str) -> No
         until("the replay", lambda: page.one("#replay").is_displayed())
         page.one("#replay [data-to='last']").click()
     if part == "settings":
+        until("the settings", lambda: page.driver.find_elements("css selector", "#values dt"))
         until("the phones", lambda: not SCENES[scene].settings["may_pair"] or page.driver.find_elements("css selector", "#phones li"))
         page.driver.execute_script("document.getElementById('about').open = true")
         if SCENES[scene].settings["may_pair"]:
@@ -334,6 +342,9 @@ def offers(page: Page, server: Server, address: str) -> None:
     assert "sudo apt install stockfish" in page.text("#no-engine")
     switch = page.one("#desk .programs")
     assert switch.is_selected() and not switch.is_enabled() and "set in the configuration" in page.text("#desk .switches")
+    shows(page, server, address, "chosen", "desk")
+    offered = "return [...document.querySelectorAll('#at-boards li')].map((item) => [...item.querySelector('select').options].map((one) => one.value).filter((one) => one.startsWith('board')))"
+    assert page.driver.execute_script(offered) == [[], ["board neo"], ["board dgt"]], "the board of Lichess plays no other board"
     shows(page, server, address, "found boards", "desk")
     citrine, dgt, neo, ucb = texts()
     assert all("Stop" in one and "Against" not in one for one in [citrine, dgt, neo]), "a board of a link has Stop, too"
@@ -341,6 +352,28 @@ def offers(page: Page, server: Server, address: str) -> None:
     assert page.driver.execute_script(choices) == ["engine stockfish", "people"], "the other boards have an opponent"
     assert not page.one("#no-engine").is_displayed()
     assert "Level 1" in ucb and "White" in ucb, ucb
+
+
+def unlocks(page: Page, server: Server, address: str) -> None:
+    """A board that a key unlocks is added with one, or gets it later; nothing else is asked for one."""
+    shows(page, server, address, "found boards", "desk")
+    server.posted.clear()
+    part = page.driver.find_element("xpath", "//*[@id='at-boards']/li[h3='neo']/details[last()]")
+    assert "Developer key" in part.text and "Developer key" not in page.text("#at-boards > li")
+    part.find_element("css selector", "summary").click()
+    part.find_element("css selector", "input").send_keys("BA9876543210")
+    part.find_element("css selector", "button").click()
+    until("it is set", lambda: server.posted == [("boards/neo/key", {"key": "BA9876543210"})])
+    shows(page, server, address, "found boards", "desk")
+    items = page.driver.find_elements("css selector", "#found > li")
+    asks = lambda item: "Developer key" in item.text
+    assert [asks(item) for item in items] == [False, False, False, True, False], "the last may be another kind"
+    choose = "const select = arguments[0].querySelector('select'); select.value = arguments[1]; select.dispatchEvent(new Event('change'))"
+    page.driver.execute_script(choose, items[4], "dgt-pegasus")
+    assert asks(items[4]) and "DGT issues it" in items[4].text
+    items[3].find_elements("css selector", "input")[1].send_keys(" 0123456789AB ")
+    items[3].find_element("css selector", "button.main").click()
+    until("it is added", lambda: server.posted[1:] == [("found/d/add", {"key": "0123456789AB"})])
 
 
 def fits(page: Page, server: Server, address: str) -> None:
@@ -393,12 +426,12 @@ def main() -> None:
     for size, name in [(PHONE, "phone"), (DESK, "desk")]:
         page = Page(address, size, script="")
         offers(page, server, address)
+        unlocks(page, server, address)
         sits_still(page, server, address, name)
         draws(page, server, address, pictures, name)
         fits(page, server, address)
         rests(page, server, address)
-        if size == PHONE:
-            reaches(page, server, address)
+        reaches(page, server, address)
         for language, scheme in [("en", "light"), ("en", "dark"), ("de", "light")]:
             page.driver.execute_script("localStorage.setItem('language', arguments[0])", language)
             page.cdp("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})

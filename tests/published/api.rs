@@ -355,6 +355,7 @@ async fn the_board_is_told_that_it_is_ready_and_what_a_pawn_becomes() {
             Store::off().shelf(store::Kind::Web, "phones"),
         )),
         Vec::new(),
+        watch::channel(None).1,
         watch::channel(web::SavedGames::default()).1,
         web::Broadcast::default(),
     );

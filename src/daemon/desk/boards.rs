@@ -2,6 +2,7 @@
 
 use std::{fs, path::Path};
 
+use figment::value::{Dict, Value};
 use tracing::info;
 
 use super::{
@@ -12,7 +13,7 @@ use super::{
     unwritten,
 };
 use crate::{
-    bus::desk::{Granted, Refused},
+    bus::desk::{BoardKey, Granted, Refused},
     config::added::MAX_ADDED,
     daemon::Daemon,
     discovery::Sighting,
@@ -23,6 +24,8 @@ use crate::{
 
 /// Names tried for a board: `citrine`, `citrine2` and so on.
 const MAX_NUMBER: usize = 4096;
+/// What unlocks a board, in its table.
+const KEY: &str = "key";
 
 impl Desk {
     pub(super) async fn add(
@@ -32,9 +35,13 @@ impl Desk {
         make: &'static Identity,
         name: Option<BoardName>,
         baud: Option<u32>,
+        key: Option<&BoardKey>,
     ) -> Result<Granted, Refused> {
         if !make.media.contains(&sighting.way.medium()) {
             return Err(Refused::Bad(format!("a {} is not reached so", make.kind)));
+        }
+        if let Some(key) = key {
+            fits(make, key)?;
         }
         let name = match name {
             Some(name) if self.exists(&name).is_ok() => {
@@ -50,7 +57,7 @@ impl Desk {
             )));
         }
         let state = self.state()?.to_owned();
-        let text = files::board(&name, make, &sighting.way, baud);
+        let text = files::board(&name, make, &sighting.way, baud, key);
         let edit = Edit::write(files::of_board(&state, &name), text);
         let change = Change::make(&state, vec![edit], None).await?;
         self.change(daemon, change, None).await?;
@@ -127,7 +134,6 @@ impl Desk {
         }
         let state = self.state()?.to_owned();
         let old = files::of_board(&state, &from);
-        let not_its = |path: &Path| Refused::NotNow(format!("{} is not its file", path.display()));
         let renamed = files::renamed(&text_of(&old).await?, &from, &to);
         let renamed = renamed.ok_or_else(|| not_its(&old))?;
         let mut edits = vec![
@@ -154,11 +160,59 @@ impl Desk {
         Ok(Granted::Board { board: to })
     }
 
+    /// Gives a board that was added this key, or takes the one away that it has.
+    pub(super) async fn unlock(
+        &mut self,
+        daemon: &mut Daemon,
+        name: BoardName,
+        key: &BoardKey,
+    ) -> Result<Granted, Refused> {
+        self.is_added(&name)?;
+        if let Some(board) = self.config.boards.get(&name) {
+            fits(board.make, key)?;
+        }
+        let file = files::of_board(self.state()?, &name);
+        let text = files::unlocked(&text_of(&file).await?, &name, key);
+        let text = text.ok_or_else(|| not_its(&file))?;
+        let edit = Edit::write(file.clone(), text).in_place_of(&file);
+        self.edit(daemon, edit).await?;
+        info!(board = %name, "has another key, or none");
+        Ok(Granted::Board { board: name })
+    }
+
+    /// The boards that were added and that a key unlocks.
+    pub(super) fn keyed(&self) -> Vec<BoardName> {
+        let makes = |name: &BoardName| Some(self.config.boards.get(name)?.make);
+        let is_one = |name: &&BoardName| makes(name).is_some_and(has_key);
+        self.config.added.iter().filter(is_one).cloned().collect()
+    }
+
     /// What names the opponent and the links that were started at a board.
     fn plays_of<'a>(&'a self, name: &'a BoardName) -> impl Iterator<Item = &'a str> {
         let is_of = |id: &&String| id.split('.').any(|board| board == name.as_str());
         self.config.plays.iter().filter(is_of).map(String::as_str)
     }
+}
+
+/// Whether a key unlocks boards of this make.
+pub(super) fn has_key(make: &Identity) -> bool {
+    make.key(&[KEY]).is_some()
+}
+
+/// Refuses a key that boards of this make cannot have, as the configuration does.
+pub(super) fn fits(make: &Identity, key: &BoardKey) -> Result<(), Refused> {
+    if !has_key(make) {
+        return Err(Refused::Bad(format!("a {} has no key", make.title)));
+    }
+    let keys = Dict::from([(KEY.to_owned(), key.0.clone().into())]);
+    (make.read)(&Value::from(keys)).map(drop).map_err(|_| {
+        let words = "this is not a key: a key has 12 digits, each of 0 to 9 or A to F";
+        Refused::Bad(words.to_owned())
+    })
+}
+
+fn not_its(path: &Path) -> Refused {
+    Refused::NotNow(format!("{} is not its file", path.display()))
 }
 
 pub(super) async fn text_of(file: &Path) -> Result<String, Refused> {

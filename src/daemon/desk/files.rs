@@ -11,7 +11,7 @@ use tempfile::NamedTempFile;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, Value, value};
 
 use crate::{
-    bus::desk::Play,
+    bus::desk::{BoardKey, Play},
     config::added::{ACCEPT, BOARD, BOARDS, ENDING, PLAY, SETTINGS},
     discovery::Way,
     driver::identity::Identity,
@@ -134,15 +134,26 @@ fn leads_to(document: &DocumentMut, way: &Way) -> bool {
 }
 
 /// The text of a board's file.
-pub(super) fn board(name: &BoardName, make: &Identity, way: &Way, baud: Option<u32>) -> String {
-    let board = keys(make, way, baud);
+pub(super) fn board(
+    name: &BoardName,
+    make: &Identity,
+    way: &Way,
+    baud: Option<u32>,
+    key: Option<&BoardKey>,
+) -> String {
+    let board = keys(make, way, baud, key);
     let mut text = "# Added from the page or by `boardbridge add`. [boards] in the main file takes precedence.\n".to_owned();
     text.push_str(&of_boards(name, Item::Table(board)).to_string());
     text
 }
 
 /// The keys of a board that is reached this way.
-pub(super) fn keys(make: &Identity, way: &Way, baud: Option<u32>) -> Table {
+pub(super) fn keys(
+    make: &Identity,
+    way: &Way,
+    baud: Option<u32>,
+    unlocks: Option<&BoardKey>,
+) -> Table {
     let (key, at) = way.key();
     let mut reached = InlineTable::new();
     if !at.is_empty() {
@@ -154,6 +165,9 @@ pub(super) fn keys(make: &Identity, way: &Way, baud: Option<u32>) -> Table {
     let mut board = Table::new();
     board.insert("kind", value(make.kind.as_str()));
     board.insert(way.medium().key(), value(reached));
+    if let Some(BoardKey(key)) = unlocks {
+        board.insert("key", value(key));
+    }
     board
 }
 
@@ -182,6 +196,19 @@ pub(super) fn moved(text: &str, name: &BoardName, way: &Way) -> Option<String> {
     let reached = board.get_mut(way.medium().key())?.as_table_like_mut()?;
     let (key, at) = way.key();
     reached.insert(key, value(at));
+    Some(document.to_string())
+}
+
+/// The same board with this key, or without one if it is empty. `None`: it is not the file of this board.
+pub(super) fn unlocked(text: &str, name: &BoardName, BoardKey(key): &BoardKey) -> Option<String> {
+    let mut document: DocumentMut = text.parse().ok()?;
+    let boards = document.get_mut("boards")?.as_table_like_mut()?;
+    let board = boards.get_mut(name.as_str())?.as_table_like_mut()?;
+    if key.is_empty() {
+        board.remove("key");
+    } else {
+        board.insert("key", value(key));
+    }
     Some(document.to_string())
 }
 

@@ -145,24 +145,34 @@ impl Desk {
                 let found = self.sightings().await.iter().map(found).collect();
                 Ok(Granted::Found(found))
             }
-            Wish::Add { id, name, kind } => match self.sighting(&id, kind.as_deref()).await? {
-                (sighting, Some(make)) => self.add(daemon, &sighting, make, name, None).await,
+            Wish::Add {
+                id,
+                name,
+                kind,
+                key,
+            } => match self.sighting(&id, kind.as_deref()).await? {
+                (sighting, Some(make)) => {
+                    let key = key.as_ref();
+                    self.add(daemon, &sighting, make, name, None, key).await
+                }
                 (sighting, None) => {
                     let port = line::port(&sighting)?;
                     return Ok(Grant::Ask(Question::Which(sighting, port, name)));
                 }
             },
-            Wish::Try { id, kind } => {
+            Wish::Try { id, kind, key } => {
                 let (sighting, make) = self.sighting(&id, kind.as_deref()).await?;
                 let radio = daemon.radio.clone();
                 return Ok(Grant::Ask(Question::Try(Trial {
                     sighting,
                     make,
+                    key,
                     radio,
                 })));
             }
             Wish::Remove(name) => self.remove(daemon, name).await,
             Wish::Rename { from, to } => self.rename(daemon, from, to).await,
+            Wish::Unlock(name, key) => self.unlock(daemon, name, &key).await,
             Wish::Engines => Ok(Granted::Engines(engines::installed().await)),
             Wish::Play(board, play) => self.play(daemon, board, play).await,
             Wish::Stop(board) => self.stop(daemon, &board).await,
@@ -184,7 +194,7 @@ impl Desk {
         let granted = match finding {
             Finding::Board { make, baud, .. } => {
                 let baud = Some(baud).filter(|baud| make.usual_baud() != Some(*baud));
-                self.add(daemon, &sighting, make, name, baud).await
+                self.add(daemon, &sighting, make, name, baud, None).await
             }
             Finding::Silent => Err(line::unanswered(&sighting)),
             Finding::Barred(error) => Err(Refused::NotNow(error.to_string())),
@@ -264,6 +274,7 @@ impl Desk {
             plays.partition(|id| id.contains('.'));
         self.clerk.stands(Standing {
             added: self.config.added.clone(),
+            keyed: self.keyed(),
             started: started.iter().filter_map(|id| id.parse().ok()).collect(),
             linked: linked.into_iter().cloned().collect(),
             fixed: self.fixed(),
@@ -274,6 +285,7 @@ impl Desk {
             },
             programs_fixed: self.config.says_programs,
             lichess_board: self.config.lichess_board(),
+            lichess_chosen: self.of_lichess().cloned(),
             lichess_accept: self
                 .config
                 .lichess
@@ -334,5 +346,6 @@ fn kind(make: &Identity) -> Kind {
         kind: make.kind,
         title: make.title,
         media: make.media.iter().map(|medium| medium.key()).collect(),
+        key: boards::has_key(make),
     }
 }

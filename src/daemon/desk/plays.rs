@@ -80,9 +80,7 @@ impl Desk {
             )));
         }
         let id = id_of(&boards);
-        let of_lichess = self.config.lichess.as_ref();
-        let of_lichess = of_lichess.and_then(|entry| entry.board.as_ref());
-        let of_lichess = of_lichess.or(self.config.lichess_chosen.as_ref());
+        let of_lichess = self.of_lichess();
         for board in &boards {
             self.is_free(board, &id)?;
             if of_lichess == Some(board) {
@@ -94,6 +92,13 @@ impl Desk {
         let edit = Edit::write(path, files::link(&boards));
         self.edit(daemon, edit).await?;
         Ok(done(format!("{first} and {second} play each other")))
+    }
+
+    /// The board that was named or chosen for Lichess: it plays no other board.
+    pub(super) fn of_lichess(&self) -> Option<&BoardName> {
+        let named = self.config.lichess.as_ref();
+        let named = named.and_then(|entry| entry.board.as_ref());
+        named.or(self.config.lichess_chosen.as_ref())
     }
 
     /// Who plays: the boards of each opponent and link, and whether it was started here.

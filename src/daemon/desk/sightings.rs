@@ -129,7 +129,7 @@ impl Desk {
             let comes = sighting.is_sure && self.config.discovery.serial == Cables::Known;
             let comes = comes && !self.was_removed(&sighting.way).await;
             if let (true, [make]) = (comes, &sighting.makes[..]) {
-                match self.add(daemon, &sighting, make, None, None).await {
+                match self.add(daemon, &sighting, make, None, None, None).await {
                     Ok(_) => continue,
                     Err(refused) => warn!("{} is not used: {refused}", escaped(&sighting.name)),
                 }

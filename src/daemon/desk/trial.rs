@@ -6,12 +6,13 @@ use shakmaty::{Bitboard, Square};
 use tokio::time::timeout;
 
 use super::{
+    boards::fits,
     files,
     line::{is_free, port, unanswered, which},
 };
 use crate::{
     board::settings::BoardConfig,
-    bus::desk::{Granted, Refused},
+    bus::desk::{BoardKey, Granted, Refused},
     discovery::{Sighting, Way, probe::Finding},
     driver::{Driver, DriverEvent, Greeting, identity::Identity},
     system::sleep::sleep_until_some,
@@ -46,6 +47,8 @@ pub(super) struct Trial {
     pub sighting: Sighting,
     /// What it is; asked if that is not known.
     pub make: Option<&'static Identity>,
+    /// What unlocks it.
+    pub key: Option<BoardKey>,
     /// For a board in the air.
     pub radio: Radio,
 }
@@ -101,7 +104,11 @@ impl Trial {
             (Some(make), _) => (make, None),
             (None, _) => self.asked().await?,
         };
-        let keys = files::keys(make, &self.sighting.way, baud).to_string();
+        let key = self.key.as_ref();
+        if let Some(key) = key {
+            fits(make, key)?;
+        }
+        let keys = files::keys(make, &self.sighting.way, baud, key).to_string();
         let config = BoardConfig::from_toml(&keys).map_err(|error| bad(&error))?;
         let transport = config.transport(&self.radio).map_err(bad)?;
         let mut link = transport.open().await.map_err(not_now)?;

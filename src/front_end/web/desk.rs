@@ -16,7 +16,7 @@ use super::{
     boards::body,
 };
 use crate::{
-    bus::desk::{Play, Refused, Setting, Wish},
+    bus::desk::{BoardKey, Play, Refused, Setting, Wish},
     vocabulary::BoardName,
 };
 
@@ -25,12 +25,20 @@ use crate::{
 struct Add {
     name: Option<String>,
     kind: Option<String>,
+    key: Option<BoardKey>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Try {
     kind: Option<String>,
+    key: Option<BoardKey>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Unlock {
+    key: BoardKey,
 }
 
 #[derive(Deserialize)]
@@ -64,10 +72,16 @@ pub(super) async fn add(
     request: Request,
 ) -> Result<Response, Wrong> {
     let id = text(id)?;
-    let Add { name, kind } = body(request).await?;
+    let Add { name, kind, key } = body(request).await?;
     let name = name.filter(|name| !name.is_empty());
     let name = name.as_deref().map(board).transpose()?;
-    ask(&house, Wish::Add { id, name, kind }).await
+    let wish = Wish::Add {
+        id,
+        name,
+        kind,
+        key,
+    };
+    ask(&house, wish).await
 }
 
 /// Lets the lamps of a board that was found run.
@@ -77,8 +91,8 @@ pub(super) async fn attempt(
     request: Request,
 ) -> Result<Response, Wrong> {
     let id = text(id)?;
-    let Try { kind } = body(request).await?;
-    ask(&house, Wish::Try { id, kind }).await
+    let Try { kind, key } = body(request).await?;
+    ask(&house, Wish::Try { id, kind, key }).await
 }
 
 /// No longer uses a board that was added.
@@ -99,6 +113,17 @@ pub(super) async fn rename(
     let Rename { name } = body(request).await?;
     let to = board(&name)?;
     ask(&house, Wish::Rename { from, to }).await
+}
+
+/// Gives a board its key.
+pub(super) async fn unlock(
+    State(house): State<Arc<House>>,
+    name: Named,
+    request: Request,
+) -> Result<Response, Wrong> {
+    let name = board(&text(name)?)?;
+    let Unlock { key } = body(request).await?;
+    ask(&house, Wish::Unlock(name, key)).await
 }
 
 /// Lets an engine, or two people, play at a board.

@@ -80,6 +80,8 @@ pub struct House {
     control: Control,
     pairing: Arc<Pairing>,
     names: guard::Names,
+    /// The name of this machine, while it is announced.
+    host: watch::Receiver<Option<String>>,
     kept: watch::Receiver<SavedGames>,
     broadcast: Broadcast,
     /// What walls show.
@@ -111,12 +113,14 @@ pub struct Broadcast {
 }
 
 impl House {
-    /// Serves the boards of this bus, to the phones of `pairing` too; `hosts` are further names of this machine; `kept` may change.
+    /// Serves the boards of this bus, to the phones of `pairing` too; `hosts` are further names of this machine, `host` is the one that is
+    /// announced; that and `kept` may change.
     pub fn new(
         bus: Bus,
         control: Control,
         pairing: Arc<Pairing>,
         hosts: Vec<String>,
+        host: watch::Receiver<Option<String>>,
         kept: watch::Receiver<SavedGames>,
         broadcast: Broadcast,
     ) -> Arc<Self> {
@@ -125,6 +129,7 @@ impl House {
             control,
             pairing,
             names: guard::Names::new(hosts),
+            host,
             kept,
             broadcast,
             pictures: Pictures::default(),
@@ -183,6 +188,7 @@ fn pressed(house: &Arc<House>) -> Router<Arc<House>> {
     let mut router = Router::new()
         .route("/api/v1/boards/{name}", delete(desk::remove))
         .route("/api/v1/boards/{name}/rename", post(desk::rename))
+        .route("/api/v1/boards/{name}/key", post(desk::unlock))
         .route(
             "/api/v1/boards/{name}/opponent",
             post(desk::play).delete(desk::stop),

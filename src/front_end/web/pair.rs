@@ -53,11 +53,18 @@ pub(super) async fn show(
             "no phone can connect: write listen = \"0.0.0.0:{port}\" under [web] in the configuration, and restart BoardBridge"
         )));
     }
-    let by_name = own_names().into_iter().next();
-    let by_name = by_name.map(|name| format!("http://{name}:{}/", listens.port()));
+    let at_name = |name: String| format!("http://{name}:{}/", listens.port());
+    // The phone's cookie is for the first: an announced name stays when the number changes. It is not known whether others find the
+    // machine's own name.
+    let announced = house.host.borrow().clone().map(at_name);
+    let by_name = own_names().into_iter().next().map(at_name);
+    let by_name = by_name.filter(|_| announced.is_none());
     let by_number = own_address(listens.ip());
     let by_number = by_number.map(|ip| format!("http://{}/", with_port(ip, listens.port())));
-    let addresses: Vec<String> = by_number.into_iter().chain(by_name).collect();
+    let addresses: Vec<String> = [announced, by_number, by_name]
+        .into_iter()
+        .flatten()
+        .collect();
     let code = house.pairing.show().await.map_err(|why| refused(&why))?;
     let first = addresses.first().cloned().unwrap_or_default();
     let link = format!("{first}#pair={code}");

@@ -32,10 +32,12 @@ pub const LONGEST_WAIT: Duration = Duration::from_mins(5);
 /// hears: a few for each machine, in a network of hundreds.
 pub const MAX_RECORDS: i64 = 8192;
 
-/// Announces the latest of these at this port of multicast DNS, until `stop` is cancelled or there will be no other.
+/// Announces the latest of these at this port of multicast DNS, until `stop` is cancelled or there will be no other. `host` has the
+/// name of this machine while it is announced.
 pub async fn announce(
     port: u16,
     mut wanted: watch::Receiver<Announcement>,
+    host: watch::Sender<Option<String>>,
     stop: CancellationToken,
 ) {
     let mut wait = FIRST_WAIT;
@@ -44,11 +46,14 @@ pub async fn announce(
         let begun = Instant::now();
         let why = match Voice::raise(port, &announcement) {
             Ok(voice) => {
+                let name = || format!("{}.local", own_host::label());
+                host.send_replace(voice.0.is_some().then(name));
                 let fault = tokio::select! {
                     () = stop.cancelled() => None,
                     _ = wanted.changed() => None,
-                    why = voice.fault() => Some(why),
+                    why = voice.fault(&host) => Some(why),
                 };
+                host.send_replace(None);
                 voice.lower().await;
                 fault
             }
@@ -102,8 +107,8 @@ impl Voice {
         Ok(Self(Some(running)))
     }
 
-    /// Waits until something is wrong with it.
-    async fn fault(&self) -> String {
+    /// Waits until something is wrong with it. Another name of this machine is told to `host`.
+    async fn fault(&self, host: &watch::Sender<Option<String>>) -> String {
         let Some(running) = &self.0 else {
             return std::future::pending().await;
         };
@@ -121,6 +126,10 @@ impl Voice {
                     Ok(DaemonEvent::NameChange(change)) => {
                         // Each interface tells it.
                         if renamed.as_ref() != Some(&change.new_name) {
+                            let name = change.new_name.trim_end_matches('.');
+                            if own_host::is_own(name) {
+                                host.send_replace(Some(name.to_owned()));
+                            }
                             info!("another machine has the name {}: announced as {}", change.original, change.new_name);
                             renamed = Some(change.new_name);
                         }

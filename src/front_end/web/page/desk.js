@@ -103,7 +103,13 @@ function foundItem(found) {
     kind = select;
     item.append(label);
   }
-  const is = () => (kind?.value ? { kind: kind.value } : {});
+  const [keyLabel, key] = nameField(t("key"), "");
+  const keyHow = element("p", "about", t("key-how"));
+  const fit = () => { keyLabel.hidden = keyHow.hidden = !isKeyed(kind ? kind.value : found.kinds[0]); };
+  kind?.addEventListener("change", fit);
+  fit();
+  item.append(keyLabel, keyHow);
+  const is = () => ({ ...(kind?.value ? { kind: kind.value } : {}), ...(keyLabel.hidden ? {} : named({ key })) });
   const buttons = element("p", "fields");
   buttons.append(
     deskButton(t("add"), () => ask(`found/${found.id}/add`, { ...named({ name }), ...is() }), "main"),
@@ -111,6 +117,16 @@ function foundItem(found) {
   );
   item.append(buttons);
   return item;
+}
+
+/** The key of a board that was added: it is entered anew, for it is shown to nobody. */
+function keyPart(name) {
+  const part = element("details");
+  const [label, field] = nameField(t("key"), "");
+  const fields = element("p", "fields");
+  fields.append(label, deskButton(t("key-set"), () => ask(`boards/${name}/key`, { key: field.value.trim() })));
+  part.append(element("summary", "", t("key")), element("p", "about", t("key-how")), fields);
+  return part;
 }
 
 /** The link of this board that was started here. */
@@ -134,7 +150,9 @@ function boardItem(name) {
     if (holders.length) plays.append(t("with", { names: calledAll(holders) }));
     plays.append(deskButton(t("stop"), () => ask(`boards/${name}/opponent`, null, "DELETE")));
   } else {
-    const others = [...boards.keys()].filter((other) => other !== name && !hasOpponent(other));
+    // A board that was chosen for Lichess plays no other board.
+    const isFree = (other) => other !== settings.lichess_chosen && !hasOpponent(other);
+    const others = [...boards.keys()].filter((other) => other !== name && isFree(name) && isFree(other));
     const [whoLabel, who] = choice(t("against"), [
       ...desk.engines.map(({ name: engine }) => ["engine " + engine, capital(engine)]),
       ["people", t("two-people")],
@@ -184,6 +202,7 @@ function boardItem(name) {
     );
     keep.append(element("summary", "", t("name-remove")), fields);
     item.append(keep);
+    if (settings.keyed.includes(name)) item.append(keyPart(name));
   } else if (settings.kinds.length) {
     // Where nothing can be added, no board is in a file.
     item.append(element("p", "hint", t("board-fixed")));
@@ -204,8 +223,8 @@ async function showDesk() {
     tell($("desk-why"), error.message);
   }
   await showLichess();
-  const { added, started, linked, fixed } = settings;
-  const text = JSON.stringify([added, started, linked, fixed, desk.engines, [...boards.keys()]]);
+  const { added, keyed, started, linked, fixed, lichess_chosen } = settings;
+  const text = JSON.stringify([added, keyed, started, linked, fixed, lichess_chosen, desk.engines, [...boards.keys()]]);
   if (desk.shown === text) return;
   desk.shown = text;
   $("at-boards").replaceChildren(...[...boards.keys()].map(boardItem));

@@ -66,6 +66,9 @@ function listKinds() {
   $("how-kind").replaceChildren(new Option(t("choose"), ""), ...kinds.map(({ kind, title }) => new Option(title, kind)));
 }
 
+/** Whether a key unlocks such boards. */
+const isKeyed = (kind) => settings.kinds?.some((one) => one.kind === kind && one.key);
+
 /** The name of a kind, as a player knows it. */
 const kindTitle = (kind) => settings.kinds?.find((one) => one.kind === kind)?.title || kind;
 

@@ -165,10 +165,12 @@ async function showCode() {
     const before = (await ask("pairs")).map(({ id }) => id);
     const shown = await ask("pair/code", {});
     const code = element("p", "code", shown.code.slice(0, 3) + " " + shown.code.slice(3));
-    const how = element("p", "", t("code-how", { addresses: shown.addresses.join(t("or")) }));
+    const how = element("p", "", t("code-how", { address: shown.addresses[0] }));
+    const others = shown.addresses.slice(1).join(t("or"));
     phones.shown.lang = LANGUAGE;
     phones.shown.replaceChildren(how, code);
     if (shown.qr) phones.shown.append(picture(shown.qr));
+    if (others) phones.shown.append(element("p", "hint", t("code-else", { addresses: others })));
     const end = Date.now() + shown.seconds * 1000;
     phones.timer = setInterval(async () => {
       const paired = await showPhones();
