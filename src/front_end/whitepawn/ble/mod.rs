@@ -191,8 +191,7 @@ impl Air {
         let adapters = ask("tell of its adapters", self.session.events()).await?;
         let events = ask("tell of its adapter", self.adapter.events()).await?;
         tokio::pin!(adapters, events);
-        let mut again = None;
-        let mut put_off = 0;
+        let mut again: Option<Again> = None;
         let mut checks = interval_at(Instant::now() + CHECK, CHECK);
         checks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -205,23 +204,20 @@ impl Air {
                     self.unsubscribed().await;
                     if self.stopped.is_none() {
                         // One that never wrote may have lost its link.
-                        again = Some(Instant::now() + QUIET);
-                        put_off = 0;
+                        again = Some(Again::after_app());
                     }
                 }
                 Some(fresh) = self.fresh.recv() => self.connected(fresh, connections),
                 Some(ended) = self.tasks.join_next() => {
                     if matches!(ended, Ok(true)) && self.centrals.is_empty() {
-                        again = Some(Instant::now() + QUIET);
-                        put_off = 0;
+                        again = Some(Again::after_app());
                     }
                 }
-                () = sleep_until_some(again) => {
-                    again = None;
+                () = sleep_until_some(again.as_ref().map(|again| again.at)) => {
+                    let later = again.take().and_then(Again::later);
                     if self.centrals.is_empty() {
-                        if put_off < PUT_OFF && self.linked().await? {
-                            put_off += 1;
-                            again = Some(Instant::now() + QUIET);
+                        if later.is_some() && self.linked().await? {
+                            again = later;
                         } else {
                             self.advertise(config).await?;
                         }
@@ -314,6 +310,30 @@ impl Air {
         let all = async { while self.tasks.join_next().await.is_some() {} };
         // A hung controller must not delay the end.
         let _ = timeout(CALL_WAIT, all).await;
+    }
+}
+
+/// When the board is to be advertised again.
+struct Again {
+    at: Instant,
+    /// How often that may still be put off.
+    left: u8,
+}
+
+impl Again {
+    /// The app has left.
+    fn after_app() -> Self {
+        Self {
+            at: Instant::now() + QUIET,
+            left: PUT_OFF,
+        }
+    }
+
+    /// Once more put off, if that may be.
+    fn later(self) -> Option<Self> {
+        let left = self.left.checked_sub(1)?;
+        let at = Instant::now() + QUIET;
+        Some(Self { at, left })
     }
 }
 
