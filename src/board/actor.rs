@@ -347,6 +347,8 @@ impl Actor {
             }
         }
         let mut flooded = false;
+        let stopped = stop.cancelled();
+        tokio::pin!(stopped);
         loop {
             // A message for the board is saved before it is sent, so that a restart knows that it may have arrived.
             self.publish().await;
@@ -364,7 +366,7 @@ impl Actor {
             let deaf_until = self.keeping.as_ref().and_then(Keeping::deaf_until);
             tokio::select! {
                 biased;
-                () = stop.cancelled() => return Ended::Stopped,
+                () = &mut stopped => return Ended::Stopped,
                 // Rare, so it delays nothing.
                 Some(answer) = self.questions.recv() => drop(answer.send(())),
                 () = sleep_until_some(deadline) => self.core.timeout(now()),

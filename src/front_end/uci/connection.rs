@@ -128,6 +128,8 @@ impl Connection {
         let mut lines = Lines::new(MAX_LINE);
         let first_deadline = Instant::now() + FIRST_WAIT;
         let leave = self.slot.leave().clone();
+        let (left, stopped) = (leave.cancelled(), stop.cancelled());
+        tokio::pin!(left, stopped);
         loop {
             self.act().await;
             while self.closing.is_none()
@@ -150,7 +152,7 @@ impl Connection {
             let session_deadline = self.session.deadline().map(Instant::from_std);
             tokio::select! {
                 biased;
-                () = leave.cancelled() => {
+                () = &mut left => {
                     let plays = self.session.plays() && !self.session.waits();
                     let why = if plays { "other programs play your game" } else { "you have no game here" };
                     self.session.info(&format!("closed to make room: {why}. Reconnect to play"));
@@ -159,7 +161,7 @@ impl Connection {
                     let _ = self.stream.try_write(&self.output);
                     return format!("closed to make room for others: {why}");
                 }
-                () = stop.cancelled() => {
+                () = &mut stopped => {
                     // A `go` stays unanswered: `bestmove 0000` would end the player's game. The relay asks it again.
                     self.session.info("BoardBridge is being stopped, or no longer listens at this port");
                     self.act().await;
@@ -266,6 +268,7 @@ impl Connection {
                     self.output.push(b'\n');
                 }
                 Action::Ask(command) => {
+                    self.say();
                     if let Some(board) = &self.board {
                         // A board that ends has nothing left to be told.
                         let _ = board.commands.send(command).await;
@@ -284,11 +287,16 @@ impl Connection {
                 Action::Close => self.closing = Some("it quit"),
             }
         }
-        // A program that awaits a move is told before anybody else is. An error is found again where it ends the connection.
+        self.say();
+        self.appear();
+    }
+
+    /// Writes what there is to say: a program that awaits a move is told before anything else is done. An error is found again where it
+    /// ends the connection.
+    fn say(&mut self) {
         if !self.output.is_empty() {
             let _ = self.write();
         }
-        self.appear();
     }
 
     /// Writes what the connection takes now. `false` if it never takes more.
