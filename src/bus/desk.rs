@@ -11,7 +11,7 @@ use tokio::{
     time::timeout,
 };
 
-use crate::vocabulary::{Accept, BoardKind, BoardName};
+use crate::vocabulary::{Accept, BoardKind, BoardName, TakeBacks};
 
 /// Wishes that may wait: a person presses one button at a time.
 const WISHES: usize = 8;
@@ -88,6 +88,14 @@ pub enum Setting {
     LichessBoard(BoardName),
     /// What is done with challenges on Lichess.
     LichessAccept(Accept),
+    /// How take-back proposals on Lichess are answered.
+    LichessTakeBacks(TakeBacks),
+    /// The name of the player in saved games; none if it is empty.
+    Player(String),
+    /// The place of saved games; none if it is empty.
+    Site(String),
+    /// Whether each move of a running game is written at once.
+    EveryMove(bool),
 }
 
 /// Which chess programs may connect.
@@ -208,8 +216,12 @@ pub struct Standing {
     pub lichess_chosen: Option<BoardName>,
     /// What is done with challenges on Lichess.
     pub lichess_accept: Accept,
+    /// How take-back proposals on Lichess are answered.
+    pub lichess_take_backs: TakeBacks,
     /// The keys of `[lichess]` that are in the main file, and are changed there.
     pub lichess_fixed: Vec<&'static str>,
+    /// The keys of `[games]` that are in the main file, and are changed there.
+    pub games_fixed: Vec<&'static str>,
     /// The kinds of boards that there are.
     pub kinds: Vec<Kind>,
 }

@@ -34,6 +34,6 @@ pub use event::{By, Event, rounded};
 pub use hid_boards::HidBoards;
 pub use link_state::{GARBLED, LinkState, MUTE, UNHEARD, stranger};
 pub use misplaced::Misplaced;
-pub use opponent::{Accept, Beginning, Occasion, Opponent};
+pub use opponent::{Accept, Beginning, Occasion, Opponent, TakeBacks};
 pub use report::{Reported, Wording};
 pub use snapshot::{CORRECTION_WAIT, ClientPlace, Snapshot, played};

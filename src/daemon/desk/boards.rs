@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     bus::desk::{BoardKey, Granted, Refused},
-    config::added::MAX_ADDED,
+    config::{Key, added::MAX_ADDED},
     daemon::Daemon,
     discovery::Sighting,
     driver::identity::Identity,
@@ -149,8 +149,8 @@ impl Desk {
             edits.push(Edit::remove(old));
         }
         if self.config.lichess_chosen.as_ref() == Some(&from) {
-            let name = Some(to.to_string());
-            edits.push(self.edit_of_settings(files::LICHESS_BOARD, name).await?);
+            let name = Some(to.as_str().into());
+            edits.push(self.edit_of_settings(Key::BOARD, name).await?);
         }
         let renamed = (from, to);
         let change = Change::make(&state, edits, Some(renamed.clone())).await?;

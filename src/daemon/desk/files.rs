@@ -12,7 +12,10 @@ use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, Value, value};
 
 use crate::{
     bus::desk::{BoardKey, Play},
-    config::added::{ACCEPT, BOARD, BOARDS, ENDING, PLAY, SETTINGS},
+    config::{
+        Key,
+        added::{BOARDS, ENDING, PLAY, SETTINGS},
+    },
     discovery::Way,
     driver::identity::Identity,
     net::default_ports::DEFAULT_UCI,
@@ -43,31 +46,8 @@ pub(super) fn of_settings(state: &Path) -> PathBuf {
     state.join(SETTINGS)
 }
 
-/// A key of the file of settings.
-#[derive(Clone, Copy)]
-pub(super) struct Key {
-    pub table: &'static str,
-    pub name: &'static str,
-}
-
-/// Where chess programs connect.
-pub(super) const LISTEN: Key = Key {
-    table: "uci",
-    name: "listen",
-};
-/// Where games on Lichess are played.
-pub(super) const LICHESS_BOARD: Key = Key {
-    table: "lichess",
-    name: BOARD,
-};
-/// What is done with challenges.
-pub(super) const LICHESS_ACCEPT: Key = Key {
-    table: "lichess",
-    name: ACCEPT,
-};
-
 /// The text of the file of settings with this value, or without the key. `None`: there is nothing in it.
-pub(super) fn with_setting(text: &str, key: Key, new: Option<String>) -> Option<String> {
+pub(super) fn with_setting(text: &str, key: Key, new: Option<Value>) -> Option<String> {
     // A file that cannot be read says nothing.
     let mut document: DocumentMut = text.parse().unwrap_or_default();
     let item = document
@@ -78,7 +58,7 @@ pub(super) fn with_setting(text: &str, key: Key, new: Option<String>) -> Option<
     }
     let table = item.as_table_like_mut()?;
     match new {
-        Some(new) => drop(table.insert(key.name, value(new))),
+        Some(new) => drop(table.insert(key.name, Item::Value(new))),
         None => drop(table.remove(key.name)),
     }
     if table.is_empty() {

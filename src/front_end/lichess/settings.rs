@@ -5,7 +5,10 @@ use std::path::PathBuf;
 use serde::{Deserialize, Deserializer};
 
 use crate::{front_end::https::address, vocabulary::BoardName};
-pub use crate::{front_end::https::address::DEFAULT_URL, vocabulary::Accept};
+pub use crate::{
+    front_end::https::address::DEFAULT_URL,
+    vocabulary::{Accept, TakeBacks},
+};
 
 /// `[lichess]`
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -50,19 +53,6 @@ impl LichessConfig {
     pub fn server(&self) -> &str {
         address::without_slash(&self.url)
     }
-}
-
-/// How the opponent's take-back proposals are answered.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum TakeBacks {
-    /// The player is asked.
-    #[default]
-    Ask,
-    /// They are accepted.
-    Yes,
-    /// They are declined.
-    No,
 }
 
 /// The session's settings.

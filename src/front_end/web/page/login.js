@@ -7,7 +7,7 @@ const login = { part: element("section"), title: element("h3", "", "Lichess"), s
 async function showLogin() {
   let account = null;
   try {
-    settings = await ask("settings");
+    await showSettings();
     if (settings.lichess) account = await ask("lichess");
   } catch {
     // The line at the top says that the connection is lost.
@@ -34,37 +34,23 @@ async function showLogin() {
   }
 }
 
-/** A choice that is kept for all, unless the configuration has its `key`. */
-function chosen(key, words, options) {
-  const [label, select] = choice(words, options);
-  select.addEventListener("change", async () => {
-    let said = "";
-    try {
-      said = (await ask("settings", { ["lichess_" + key]: select.value })).done;
-    } catch (error) {
-      said = error.message;
-    }
-    tell(login.said, said);
-    showLogin();
-  });
-  return { key, label, select };
+/** A choice, unless the configuration has its `key`. */
+function lichessField(key, words, options) {
+  const select = selectField(options);
+  const label = keeps("lichess_" + key, words, select, ({ lichess_fixed }) => lichess_fixed?.includes(key), login.said);
+  return { label, select };
 }
 
-/** Shows where games are played, if there are several boards, and what is done with challenges. */
+/** Shows where games are played, if there are several boards, and what is done with what opponents ask. */
 function showChosen() {
   const names = [...boards.keys()];
-  const board = login.choices[0];
-  if (board.select.dataset.names !== names.join()) {
-    board.select.replaceChildren(...names.map((name) => new Option(name, name)));
-    board.select.dataset.names = names.join();
+  const [{ label, select }] = login.choices;
+  if (select.dataset.names !== names.join()) {
+    select.replaceChildren(...names.map((name) => new Option(name, name)));
+    select.dataset.names = names.join();
+    select.value = settings.lichess_board;
   }
-  for (const { key, label, select } of login.choices) {
-    const fixed = settings.lichess_fixed?.includes(key);
-    select.value = settings["lichess_" + key];
-    select.disabled = !settings.may_control || fixed;
-    label.title = fixed ? t("elsewhere") : "";
-    label.hidden = !settings.lichess || (key === "board" && names.length < 2);
-  }
+  label.hidden = names.length < 2;
   login.chosen.hidden = !settings.lichess;
 }
 
@@ -109,8 +95,9 @@ function pasteLogin() {
 
 login.said.setAttribute("role", "status");
 login.choices = [
-  chosen("board", t("played-on"), []),
-  chosen("accept", t("accepts"), ["ask", "all", "none"].map((one) => [one, t("accepts." + one)])),
+  lichessField("board", t("played-on"), []),
+  lichessField("accept", t("accepts"), ["ask", "all", "none"].map((one) => [one, t("accepts." + one)])),
+  lichessField("take_backs", t("take-backs"), ["ask", "yes", "no"].map((one) => [one, t("take-backs." + one)])),
 ];
 login.chosen = element("div", "switches");
 login.chosen.append(...login.choices.map(({ label }) => label));

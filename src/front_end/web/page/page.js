@@ -255,14 +255,13 @@ async function showSettings() {
   for (const one of document.querySelectorAll(".programs")) {
     one.checked = settings.programs === "network";
     one.disabled = !settings.may_control || settings.programs_fixed;
-    write(one.previousElementSibling, t(settings.programs_fixed ? "programs-fixed" : "programs"));
+    write(one.previousElementSibling, settings.programs_fixed ? t("fixed", { words: t("programs") }) : t("programs"));
   }
+  for (const show of KEPT) show();
   const values = [
     [t("version"), settings.version],
     [t("control"), t("control." + settings.control)],
     [t("kept"), settings.games || t("not-kept")],
-    [t("site"), settings.site || t("not-set")],
-    [t("player"), settings.player || t("not-set")],
     ...[...boards.values()].filter(({ state }) => state).map(({ name, state }) => [t("board", { board: name }), [state.id, state.transport].filter(Boolean).join(", ")]),
   ];
   $("values").replaceChildren(...values.flatMap(([name, value]) => [element("dt", "", name), element("dd", "", value)]));

@@ -1,0 +1,60 @@
+// Settings that are kept for all, unless the configuration has them.
+"use strict";
+
+/** What shows each of them as it is. */
+const KEPT = [];
+
+const chosen = { part: element("section"), bar: element("div", "switches"), said: element("p", "answer") };
+chosen.said.setAttribute("role", "status");
+
+/** A control with its label, for a setting by its name in the API. `said` tells what a change has done. */
+function keeps(name, words, control, isFixed, said) {
+  const label = element("label");
+  const text = element("span", "", words);
+  const isSwitch = control.type === "checkbox";
+  label.append(text, control);
+  control.addEventListener("change", async () => {
+    try {
+      tell(said, (await ask("settings", { [name]: isSwitch ? control.checked : control.value })).done);
+    } catch (error) {
+      tell(said, error.message);
+    }
+    showLogin();
+  });
+  KEPT.push(() => {
+    const fixed = isFixed(settings);
+    // What is being typed stays.
+    if (isSwitch) control.checked = settings[name];
+    else if (control.type !== "text" || document.activeElement !== control) control.value = settings[name] ?? "";
+    control.disabled = !settings.may_control || fixed;
+    write(text, fixed ? t("fixed", { words }) : words);
+  });
+  return label;
+}
+
+function textField() {
+  const input = element("input");
+  return Object.assign(input, { type: "text", maxLength: 60, autocomplete: "off", spellcheck: false });
+}
+
+function switchField() {
+  const input = element("input");
+  input.type = "checkbox";
+  input.setAttribute("role", "switch");
+  return input;
+}
+
+function selectField(options) {
+  const select = element("select");
+  for (const [value, text] of options) select.add(new Option(text, value));
+  return select;
+}
+
+/** A setting of saved games. */
+function gamesField(key, control) {
+  return keeps(key, t(key), control, ({ games_fixed }) => games_fixed?.includes(key), chosen.said);
+}
+
+chosen.bar.append(gamesField("player", textField()), gamesField("site", textField()), gamesField("every_move", switchField()));
+chosen.part.append(element("h3", "", t("saved")), chosen.bar, chosen.said);
+$("about").before(chosen.part);
