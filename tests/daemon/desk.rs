@@ -19,8 +19,6 @@ use serde_json::{Value, json};
 use simulators::{SimulatedBoard, bluez::Bluez, run::Kind};
 use tempfile::TempDir;
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
     task::JoinHandle,
     time::{sleep, timeout},
 };
@@ -28,7 +26,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::{
     scan::{plug, plugged},
-    support::{Gui, Hand, PATIENCE, ports::unused_address, process::Process},
+    support::{Gui, Hand, PATIENCE, http, ports::unused_address, process::Process},
 };
 
 /// A daemon with a state directory, on a machine whose `/dev` and `/sys` are folders of the test.
@@ -178,9 +176,6 @@ impl Machine {
 
 /// The answer of the API at this address; status 0 if there is none.
 pub async fn asks(web: SocketAddr, method: &str, path: &str, body: &Value) -> (u16, Value) {
-    let Ok(mut stream) = TcpStream::connect(web).await else {
-        return (0, Value::Null);
-    };
     let body = if body.is_null() {
         String::new()
     } else {
@@ -191,12 +186,9 @@ pub async fn asks(web: SocketAddr, method: &str, path: &str, body: &Value) -> (u
          Connection: close\r\n\r\n{body}",
         body.len()
     );
-    stream.write_all(request.as_bytes()).await.unwrap();
-    let mut text = String::new();
-    timeout(PATIENCE, stream.read_to_string(&mut text))
-        .await
-        .unwrap()
-        .unwrap();
+    let Ok(text) = http::answer(web, &request).await else {
+        return (0, Value::Null);
+    };
     let status = text.split_whitespace().nth(1).unwrap().parse().unwrap();
     let (_, body) = text.split_once("\r\n\r\n").unwrap();
     // A list is sent in chunks.
