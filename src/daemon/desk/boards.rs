@@ -199,16 +199,15 @@ pub(super) fn has_key(make: &Identity) -> bool {
     make.key(&[KEY]).is_some()
 }
 
-/// Refuses a key that boards of this make cannot have, as the configuration does.
+/// Refuses a key that boards of this make cannot have, in the words of their driver.
 pub(super) fn fits(make: &Identity, key: &BoardKey) -> Result<(), Refused> {
     if !has_key(make) {
         return Err(Refused::Bad(format!("a {} has no key", make.title)));
     }
     let keys = Dict::from([(KEY.to_owned(), key.0.clone().into())]);
-    (make.read)(&Value::from(keys)).map(drop).map_err(|_| {
-        let words = "this is not a key: a key has 12 digits, each of 0 to 9 or A to F";
-        Refused::Bad(words.to_owned())
-    })
+    let read = (make.read)(&Value::from(keys));
+    read.map(drop)
+        .map_err(|error| Refused::Bad(error.kind.to_string()))
 }
 
 fn not_its(path: &Path) -> Refused {
