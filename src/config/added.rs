@@ -1,5 +1,5 @@
 //! What was added from the page or by `boardbridge add`: boards in `boards.d`, who plays at boards in `play.d`, and in `settings.toml` where
-//! chess programs connect and what was chosen for Lichess and saved games, all in the state directory. Each is a file in the form of the main file, which wins: an entry that clashes with it is left out, in words.
+//! chess programs connect, where the `WhitePawn` app plays, and what was chosen for Lichess and saved games, all in the state directory. Each is a file in the form of the main file, which wins: an entry that clashes with it is left out, in words.
 
 use std::{
     fs,
@@ -12,7 +12,9 @@ use super::{Config, key::Key, reading};
 #[cfg(target_os = "linux")]
 use crate::front_end::lichess::settings::{Accept, LichessConfig, TakeBacks};
 use crate::{
-    front_end::{pgn::settings::GamesConfig, uci::settings::UciConfig},
+    front_end::{
+        pgn::settings::GamesConfig, uci::settings::UciConfig, whitepawn::settings::WhitePawnConfig,
+    },
     net::door::Allow,
     system::regular_file::read,
     vocabulary::BoardName,
@@ -36,11 +38,18 @@ pub const LEFT_OUT: &str = ": this is left out";
 /// Adds what is kept in this state directory. Returns what is left out: a line each, with its file and the problem.
 pub(super) fn add_to(config: &mut Config, state: &Path) -> Vec<String> {
     let mut left_out = Vec::new();
-    if let Err(problem) = settings(config, &state.join(SETTINGS)) {
+    let file = state.join(SETTINGS);
+    let apps = settings(config, &file).unwrap_or_else(|problem| {
         left_out.push(problem);
-    }
+        Vec::new()
+    });
     for file in files(&state.join(BOARDS)) {
         if let Err(problem) = board(config, &file) {
+            left_out.push(problem);
+        }
+    }
+    for entry in apps {
+        if let Err(problem) = app(config, entry, &file) {
             left_out.push(problem);
         }
     }
@@ -65,12 +74,13 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Takes from this file, if it is there, what was chosen on the page, unless the main file says it.
-fn settings(config: &mut Config, file: &Path) -> Result<(), String> {
+/// Takes from this file, if it is there, what was chosen on the page, unless the main file says it. Returns where the app plays: its
+/// boards are not known yet.
+fn settings(config: &mut Config, file: &Path) -> Result<Vec<WhitePawnConfig>, String> {
     if !file.exists() {
-        return Ok(());
+        return Ok(Vec::new());
     }
-    let part = part(file, &["uci", "lichess", "games"])?;
+    let part = part(file, &["uci", "lichess", "games", "whitepawn"])?;
     #[cfg(target_os = "linux")]
     lichess(config, part.lichess.unwrap_or_default(), file)?;
     games(config, part.games, file)?;
@@ -79,13 +89,35 @@ fn settings(config: &mut Config, file: &Path) -> Result<(), String> {
         return Err(told(file, "`allow` belongs into the main file"));
     }
     if config.says(Key::LISTEN) {
-        return Ok(());
+        return Ok(part.whitepawn);
     }
     let before = std::mem::replace(&mut config.uci.listen, listen);
     if let Some(problem) = config.problems().into_iter().next() {
         config.uci.listen = before;
         return Err(told_problem(file, problem));
     }
+    Ok(part.whitepawn)
+}
+
+/// Lets the app play on a board, unless that is gone, or the main file lets it play on one in this way.
+fn app(config: &mut Config, entry: WhitePawnConfig, file: &Path) -> Result<(), String> {
+    let Some(way) = entry.app_way() else {
+        return Err(told(
+            file,
+            "[[whitepawn]] with `serial` belongs into the main file",
+        ));
+    };
+    let has = |name: &BoardName| config.all_boards().any(|(known, _)| known == name);
+    let mut others = config.whitepawn.iter().filter(|other| has(&other.board));
+    if !has(&entry.board) || others.any(|other| other.app_way() == Some(way)) {
+        return Ok(());
+    }
+    config.whitepawn.push(entry);
+    if let Some(problem) = config.problems().into_iter().next() {
+        config.whitepawn.pop();
+        return Err(told_problem(file, problem));
+    }
+    config.apps.push(way);
     Ok(())
 }
 

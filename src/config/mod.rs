@@ -37,7 +37,7 @@ use crate::{
     state::settings::StateConfig,
     system::regular_file::read,
     text::toml_value::Wrong,
-    vocabulary::{BoardName, MAX_BOARDS},
+    vocabulary::{AppWay, BoardName, MAX_BOARDS},
 };
 
 /// The default path of the configuration.
@@ -77,6 +77,8 @@ pub struct Config {
     pub left_out: Vec<String>,
     /// Boards played through the `WhitePawn` app.
     pub whitepawn: Vec<WhitePawnConfig>,
+    /// The ways for the app that were chosen on the page.
+    pub apps: Vec<AppWay>,
     /// Boards that play each other.
     pub link: Vec<LinkConfig>,
     /// Boards with an engine, or two hands.

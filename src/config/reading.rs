@@ -159,6 +159,7 @@ impl Reader<'_> {
             games: self.table(&mut given, "games").unwrap_or_default(),
             boards: self.boards(&mut given),
             whitepawn: self.list(&mut given, "whitepawn"),
+            apps: Vec::new(),
             link: self.list(&mut given, "link"),
             opponent: self.list(&mut given, "opponent"),
             #[cfg(target_os = "linux")]

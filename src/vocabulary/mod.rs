@@ -5,6 +5,7 @@
 //! with the [`Snapshot`] after it; front-ends answer with [`Command`]s.
 
 mod advice;
+mod app_way;
 mod board_kind;
 mod board_name;
 mod channel;
@@ -22,6 +23,7 @@ mod report;
 mod snapshot;
 
 pub use advice::{Advice, NEW_GAME, SET_UP, Words};
+pub use app_way::AppWay;
 pub use board_kind::BoardKind;
 pub use board_name::{BoardName, BoardNameError, MAX_BOARDS, MAX_NAME};
 pub use channel::{Channel, NoChannel, Outgoing, Reply, Request, Secret};

@@ -12,11 +12,16 @@ use boardbridge::{
     cli::call,
     config::Config,
     daemon::{self, Inherited},
+    front_end::whitepawn::rfcomm::SERIAL_PORT,
     transport::hid::Roots,
-    vocabulary::TakeBacks,
+    vocabulary::{AppWay, TakeBacks},
 };
 use serde_json::{Value, json};
-use simulators::{SimulatedBoard, bluez::Bluez, run::Kind};
+use simulators::{
+    SimulatedBoard,
+    bluez::{ADAPTER, Bluez, address::Address},
+    run::Kind,
+};
 use tempfile::TempDir;
 use tokio::{
     task::JoinHandle,
@@ -858,6 +863,145 @@ async fn the_player_and_the_place_of_saved_games_are_chosen_unless_the_main_file
         left_out.contains("`directory` belongs into the main file"),
         "{left_out}"
     );
+}
+
+const PHONE: Address = Address([0xB0, 0xA2, 0xD0, 0, 0, 1]);
+/// The MTU of a present-day phone.
+const MTU: u16 = 517;
+
+#[tokio::test]
+async fn the_app_on_a_phone_finds_the_board_that_was_chosen_for_it_until_it_is_switched_off() {
+    let bluez = Bluez::start().unwrap();
+    let phone = bluez.phone(ADAPTER, PHONE, MTU).unwrap();
+    let board = "[boards.diy]\nkind = \"swpp\"\ntcp = { address = \"127.0.0.1:1\" }\n";
+    let mut process = Process::keeping(&bluez, board);
+    let sets = async |process: &mut Process, setting: Value| {
+        let web = process.address("web").await;
+        asks(web, "POST", "settings", &setting).await
+    };
+    let (status, said) = sets(&mut process, json!({"whitepawn_ble": "diy"})).await;
+    assert_eq!(status, 200, "{said}");
+    phone.finds("BoardBridge").await;
+    let (status, said) = sets(&mut process, json!({"whitepawn_rfcomm": "diy"})).await;
+    assert_eq!(status, 200, "{said}");
+    phone.finds_record(SERIAL_PORT).await;
+    // Also after a restart.
+    process.again("TERM", |_| {});
+    process.address("web").await;
+    phone.finds("BoardBridge").await;
+    let (status, said) = sets(&mut process, json!({"whitepawn_ble": ""})).await;
+    assert_eq!(status, 200, "{said}");
+    phone.loses_sight().await;
+}
+
+#[tokio::test]
+async fn where_the_app_plays_goes_with_its_board_unless_the_main_file_says_it() {
+    let far = "[boards.far]\nkind = \"swpp\"\ntcp = { address = \"127.0.0.1:1\" }\n";
+    let machine = Machine::start(far).await;
+    let _hand = machine.plugs(Kind::NovagCitrine, "ttyUSB0", BY_ID);
+    machine.has("citrine").await;
+    let sets = async |m: &Machine, setting: Value| m.asks("POST", "settings", &setting).await;
+    let of = |all: &Value| {
+        let keys = [
+            "whitepawn_tcp",
+            "whitepawn_ble",
+            "whitepawn_rfcomm",
+            "whitepawn_fixed",
+        ];
+        json!(keys.map(|key| all[key].clone()))
+    };
+    let none = Value::Null;
+    assert_eq!(of(&machine.settings().await), json!([none, none, none, []]));
+    for (setting, wanted) in [
+        (json!({"whitepawn_ble": "citrine"}), 200),
+        (json!({"whitepawn_rfcomm": "far"}), 200),
+        (json!({"whitepawn_rfcomm": "citrine"}), 200),
+        (json!({"lichess_board": "citrine"}), 200),
+        (json!({"whitepawn_ble": "away"}), 404),
+        (json!({"whitepawn_ble": "a b"}), 400),
+        (json!({"whitepawn_serial": "far"}), 400),
+    ] {
+        let (status, said) = sets(&machine, setting).await;
+        assert_eq!(status, wanted, "{said}");
+    }
+    let kept = || fs::read_to_string(machine.kept("settings.toml")).unwrap_or_default();
+    let app = |way: &str, name: &str| format!("[[whitepawn]]\nboard = \"{name}\"\n{way} = {{}}\n");
+    let all = |name: &str| {
+        let lichess = format!("[lichess]\nboard = \"{name}\"\n");
+        let mut parts = [lichess, app("ble", name), app("rfcomm", name)];
+        parts.sort();
+        parts
+    };
+    let parts = || {
+        let text = kept().replace("\n[", "\n\0[").replace("\n\n", "\n");
+        let mut parts: Vec<String> = text.split('\0').map(str::to_owned).collect();
+        parts.sort();
+        parts
+    };
+    assert_eq!(parts(), all("citrine"));
+    let body = json!({"name": "table"});
+    let (status, said) = machine.asks("POST", "boards/citrine/rename", &body).await;
+    assert_eq!(status, 200, "{said}");
+    assert_eq!(parts(), all("table"));
+    assert_eq!(
+        of(&machine.settings().await),
+        json!([none, "table", "table", []])
+    );
+    // What the main file says is changed there; the rest stays.
+    let load = |text: &str| {
+        let file = machine.folder.path().join("other.toml");
+        fs::write(
+            &file,
+            format!("[state]\ndirectory = {:?}\n{far}{text}", machine.kept("")),
+        )
+        .unwrap();
+        Config::load(&file).unwrap()
+    };
+    let named = load(&app("ble", "far"));
+    assert_eq!(named.left_out, Vec::<String>::new());
+    let boards: Vec<&str> = named
+        .whitepawn
+        .iter()
+        .map(|app| app.board.as_str())
+        .collect();
+    assert_eq!(boards, ["far", "table"]);
+    assert_eq!(named.apps, [AppWay::Rfcomm]);
+    let (status, said) = machine.asks("DELETE", "boards/table", &Value::Null).await;
+    assert_eq!(status, 200, "{said}");
+    assert_eq!(kept(), "");
+    for (text, words) in [
+        (
+            "[[whitepawn]]\nboard = \"far\"\nserial = { port = \"/dev/ttyGS0\" }\n",
+            "belongs into the main file",
+        ),
+        (
+            "[[whitepawn]]\nboard = \"far\"\nble = {}\nrfcomm = {}\n",
+            "exactly one",
+        ),
+    ] {
+        fs::write(machine.kept("settings.toml"), text).unwrap();
+        let config = load("");
+        let left_out = config.left_out.join("\n");
+        assert!(
+            left_out.contains(words) && config.whitepawn.is_empty(),
+            "{left_out}"
+        );
+    }
+    fs::write(machine.kept("settings.toml"), app("ble", "away")).unwrap();
+    assert_eq!(
+        load("").left_out,
+        Vec::<String>::new(),
+        "its board may come back"
+    );
+    let more = format!("{far}{}", app("ble", "far"));
+    fs::write(machine.folder.path().join("more"), more).unwrap();
+    let machine = machine.restarts().await;
+    assert_eq!(
+        of(&machine.settings().await),
+        json!([none, "far", none, ["ble"]])
+    );
+    let (status, said) = sets(&machine, json!({"whitepawn_ble": ""})).await;
+    assert_eq!(status, 409, "{said}");
 }
 
 #[tokio::test]

@@ -36,6 +36,7 @@ SETTINGS = {
     "games": "/var/lib/boardbridge/games", "site": "Kitchen table", "player": None, "every_move": False, "games_fixed": [], "added": ["citrine", "neo"], "keyed": [], "started": [],
     "linked": [], "fixed": [], "programs": "here", "programs_fixed": False, "lichess": True,
     "lichess_board": "citrine", "lichess_chosen": None, "lichess_accept": "ask", "lichess_take_backs": "ask", "lichess_fixed": [],
+    "whitepawn_tcp": None, "whitepawn_ble": "dgt", "whitepawn_rfcomm": None, "whitepawn_fixed": [],
     "kinds": [{"kind": kind, "title": title, "media": media, "key": kind == "dgt-pegasus"} for kind, title, media in KINDS],
 }
 FOUND = [
@@ -168,7 +169,7 @@ SCENES = {
     "four boards": Scene(FOUR),
     "found boards": Scene(FOUR, FOUND, keyed=["neo"], started=["neo"], linked=["citrine.dgt"]),
     "fixed": Scene(FOUR[:2], added=[], fixed=["citrine"], engines=(), programs="network", programs_fixed=True,
-                   games_fixed=["player", "every_move"], lichess_fixed=["board", "take_backs"]),
+                   games_fixed=["player", "every_move"], lichess_fixed=["board", "take_backs"], whitepawn_fixed=["ble"]),
     "may not": Scene([state("citrine", ITALIAN, **LICHESS)], may_control=False, may_pair=False,
                      why_not='control is off: to allow it from this computer, set control = "local" under [web] in the configuration'),
     "challenged": Scene([state("citrine", MATE, **OVER)], account=CHALLENGED),
@@ -389,13 +390,16 @@ def chooses(page: Page, server: Server, address: str) -> None:
     player.send_keys(Keys.ENTER)
     field("Save each move").click()
     field("When the opponent wants to take back").send_keys("allow")
-    wanted = [{"player": "Zoë"}, {"every_move": True}, {"lichess_take_backs": "yes"}]
+    assert field("By Bluetooth").get_attribute("value") == "dgt" and field("By TCP").get_attribute("value") == ""
+    field("By TCP").send_keys("citrine")
+    field("By Bluetooth").send_keys("off")
+    wanted = [{"player": "Zoë"}, {"every_move": True}, {"lichess_take_backs": "yes"}, {"whitepawn_tcp": "citrine"}, {"whitepawn_ble": ""}]
     until("they are sent", lambda: server.posted == [("settings", one) for one in wanted])
     shows(page, server, address, "fixed", "settings")
-    for words in ["Player at the board", "Save each move", "When the opponent wants", "Games are played on", "Chess programs of the network"]:
+    for words in ["Player at the board", "Save each move", "When the opponent wants", "Games are played on", "By Bluetooth", "Chess programs of the network"]:
         control = field(words)
         assert not control.is_enabled() and "(set in the configuration)" in control.find_element("xpath", "..").text, words
-    for words in ["Place", "Challenges"]:
+    for words in ["Place", "Challenges", "By TCP"]:
         assert field(words).is_enabled(), words
 
 

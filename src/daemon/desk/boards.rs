@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     bus::desk::{BoardKey, Granted, Refused},
-    config::{Key, added::MAX_ADDED},
+    config::added::MAX_ADDED,
     daemon::Daemon,
     discovery::Sighting,
     driver::identity::Identity,
@@ -115,6 +115,8 @@ impl Desk {
         ];
         let plays = self.plays_of(&name);
         edits.extend(plays.map(|id| Edit::remove(files::of_play(&state, id))));
+        let without = |text: &str| files::with_board(text, &name, None);
+        edits.push(self.edit_of_settings(without).await?);
         let change = Change::make(&state, edits, None).await?;
         self.change(daemon, change, None).await?;
         info!(board = %name, "removed");
@@ -148,10 +150,8 @@ impl Desk {
             edits.push(Edit::write(files::of_play(&state, &id), play).in_place_of(&old));
             edits.push(Edit::remove(old));
         }
-        if self.config.lichess_chosen.as_ref() == Some(&from) {
-            let name = Some(to.as_str().into());
-            edits.push(self.edit_of_settings(Key::BOARD, name).await?);
-        }
+        let with = |text: &str| files::with_board(text, &from, Some(&to));
+        edits.push(self.edit_of_settings(with).await?);
         let renamed = (from, to);
         let change = Change::make(&state, edits, Some(renamed.clone())).await?;
         self.change(daemon, change, Some(&renamed)).await?;

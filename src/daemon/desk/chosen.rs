@@ -1,4 +1,7 @@
-//! What is set for the daemon as a whole: which chess programs connect, how Lichess is played, what saved games say.
+//! What is set for the daemon as a whole: which chess programs connect, how Lichess is played, what
+//! saved games say, on which boards the `WhitePawn` app plays.
+
+use std::collections::BTreeMap;
 
 use toml_edit::Value;
 use tracing::info;
@@ -9,11 +12,19 @@ use crate::{
     config::Key,
     daemon::Daemon,
     front_end::pgn_text::{MAX_TAG, TagText},
-    vocabulary::{Accept, BoardName, TakeBacks},
+    vocabulary::{Accept, AppWay, BoardName, TakeBacks},
 };
 
-/// What a setting writes: the key, its value, which is none where that is the default, and what is said then.
-type Chosen = (Key, Option<Value>, String);
+/// What a setting writes.
+enum Written {
+    /// The value of a key; none where that is the default.
+    Key(Key, Option<Value>),
+    /// The board that the app reaches in this way.
+    App(AppWay, Option<BoardName>),
+}
+
+/// What a setting writes, and what is said then.
+type Chosen = (Written, String);
 
 impl Desk {
     /// Changes a setting, unless the main file has it.
@@ -22,23 +33,53 @@ impl Desk {
         daemon: &mut Daemon,
         setting: Setting,
     ) -> Result<Granted, Refused> {
-        let (key, value, words) = self.chosen(setting)?;
-        if self.config.says(key) {
-            let Key { table, name } = key;
+        let (written, words) = self.chosen(setting)?;
+        let (is_fixed, name, table) = match &written {
+            Written::Key(key, _) => {
+                let table = format!("[{}]", key.table);
+                (self.config.says(*key), key.name, table)
+            }
+            Written::App(way, _) => {
+                let is_fixed = self.apps_fixed().contains(&way.key());
+                (is_fixed, way.key(), "[[whitepawn]]".to_owned())
+            }
+        };
+        if is_fixed {
             return Err(Refused::NotNow(format!(
-                "`{name}` under [{table}] is in {}, and is changed there",
+                "`{name}` under {table} is in {}, and is changed there",
                 self.file.display()
             )));
         }
-        let edit = self.edit_of_settings(key, value).await?;
+        let with = |text: &str| match written {
+            Written::Key(key, value) => files::with_setting(text, key, value),
+            Written::App(way, board) => files::with_app(text, way, board.as_ref()),
+        };
+        let edit = self.edit_of_settings(with).await?;
         self.edit(daemon, edit).await?;
         info!("{words}");
         Ok(done(words))
     }
 
+    /// Which board the app reaches in which way.
+    pub(super) fn apps(&self) -> BTreeMap<AppWay, BoardName> {
+        let apps = self.config.whitepawn.iter();
+        apps.filter_map(|app| Some((app.app_way()?, app.board.clone())))
+            .collect()
+    }
+
+    /// The ways in which the main file lets the app reach a board.
+    pub(super) fn apps_fixed(&self) -> Vec<&'static str> {
+        let ways = self.apps().into_keys();
+        let fixed = ways.filter(|way| !self.config.apps.contains(way));
+        fixed.map(AppWay::key).collect()
+    }
+
     fn chosen(&self, setting: Setting) -> Result<Chosen, Refused> {
         let (key, value, words): (Key, Option<Value>, &str) = match setting {
             Setting::LichessBoard(board) => return self.lichess_board(&board),
+            Setting::WhitepawnTcp(board) => return self.app(AppWay::Tcp, &board),
+            Setting::WhitepawnBle(board) => return self.app(AppWay::Ble, &board),
+            Setting::WhitepawnRfcomm(board) => return self.app(AppWay::Rfcomm, &board),
             Setting::Player(name) => {
                 return tag(Key::PLAYER, name.trim(), |tag| match tag {
                     Some(player) => format!("the player at the board is called {player}"),
@@ -98,7 +139,7 @@ impl Desk {
                 "a running game is saved when it begins, rests or ends",
             ),
         };
-        Ok((key, value, words.to_owned()))
+        Ok((Written::Key(key, value), words.to_owned()))
     }
 
     fn lichess_board(&self, board: &BoardName) -> Result<Chosen, Refused> {
@@ -110,14 +151,27 @@ impl Desk {
             )));
         }
         let words = format!("games on Lichess are played at {board}");
-        Ok((Key::BOARD, Some(board.as_str().into()), words))
+        let name = Some(board.as_str().into());
+        Ok((Written::Key(Key::BOARD, name), words))
     }
 
-    /// What gives this key of the file of settings this value, or takes it out.
+    /// The board that the app reaches in this way, or none for an empty name.
+    fn app(&self, way: AppWay, name: &str) -> Result<Chosen, Refused> {
+        if name.is_empty() {
+            let words = "the WhitePawn app is switched off here".to_owned();
+            return Ok((Written::App(way, None), words));
+        }
+        let board = name.parse::<BoardName>();
+        let board = board.map_err(|error| Refused::Bad(error.to_string()))?;
+        self.exists(&board)?;
+        let words = format!("the WhitePawn app may play on {board}");
+        Ok((Written::App(way, Some(board)), words))
+    }
+
+    /// The file of settings with this change, which may leave nothing in it.
     pub(super) async fn edit_of_settings(
         &self,
-        key: Key,
-        value: Option<Value>,
+        with: impl FnOnce(&str) -> Option<String>,
     ) -> Result<Edit, Refused> {
         let path = files::of_settings(self.state()?);
         let text = if path.exists() {
@@ -125,7 +179,7 @@ impl Desk {
         } else {
             String::new()
         };
-        Ok(match files::with_setting(&text, key, value) {
+        Ok(match with(&text) {
             Some(text) => Edit::write(path, text),
             None => Edit::remove(path),
         })
@@ -135,7 +189,7 @@ impl Desk {
 /// A tag of saved games, or none for an empty text.
 fn tag(key: Key, text: &str, words: impl Fn(Option<&str>) -> String) -> Result<Chosen, Refused> {
     if text.is_empty() {
-        return Ok((key, None, words(None)));
+        return Ok((Written::Key(key, None), words(None)));
     }
     let Some(TagText(tag)) = TagText::new(text) else {
         return Err(Refused::Bad(format!(
@@ -143,5 +197,5 @@ fn tag(key: Key, text: &str, words: impl Fn(Option<&str>) -> String) -> Result<C
         )));
     };
     let words = words(Some(&tag));
-    Ok((key, Some(tag.into()), words))
+    Ok((Written::Key(key, Some(tag.into())), words))
 }

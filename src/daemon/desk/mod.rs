@@ -291,6 +291,8 @@ impl Desk {
             lichess_take_backs: lichess.map(|entry| entry.take_backs).unwrap_or_default(),
             lichess_fixed: self.config.written_of("lichess"),
             games_fixed: self.config.written_of("games"),
+            apps: self.apps(),
+            apps_fixed: self.apps_fixed(),
             kinds: MAKES.iter().map(|make| kind(make)).collect(),
         });
     }

@@ -6,6 +6,7 @@ use axum::{Extension, extract::State, response::Response};
 use serde_json::json;
 
 use super::{Control, House, Visitor, answer};
+use crate::vocabulary::AppWay;
 
 /// The settings, and what this visitor may do.
 pub(super) async fn daemon(
@@ -38,6 +39,10 @@ pub(super) async fn daemon(
         "lichess_accept": standing.lichess_accept,
         "lichess_take_backs": standing.lichess_take_backs,
         "lichess_fixed": standing.lichess_fixed,
+        "whitepawn_tcp": standing.apps.get(&AppWay::Tcp),
+        "whitepawn_ble": standing.apps.get(&AppWay::Ble),
+        "whitepawn_rfcomm": standing.apps.get(&AppWay::Rfcomm),
+        "whitepawn_fixed": standing.apps_fixed,
         "kinds": standing.kinds,
         "lichess": house.bus.account().standing().is_some(),
     }))

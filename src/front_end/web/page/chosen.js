@@ -23,6 +23,7 @@ function keeps(name, words, control, isFixed, said) {
   });
   KEPT.push(() => {
     const fixed = isFixed(settings);
+    control.fill?.();
     // What is being typed stays.
     if (isSwitch) control.checked = settings[name];
     else if (control.type !== "text" || document.activeElement !== control) control.value = settings[name] ?? "";
@@ -50,6 +51,25 @@ function selectField(options) {
   return select;
 }
 
+/** A choice among the boards, after these options. */
+function boardsField(options) {
+  const select = selectField(options);
+  let shown = "";
+  select.fill = () => {
+    const names = [...boards.keys()];
+    if (shown === names.join()) return;
+    shown = names.join();
+    select.replaceChildren(...options.map(([value, text]) => new Option(text, value)), ...names.map((name) => new Option(name, name)));
+  };
+  return select;
+}
+
+/** Shows all of them as they are. */
+function showKept() {
+  for (const show of KEPT) show();
+  app.part.hidden = !settings.kinds?.length;
+}
+
 /** A setting of saved games. */
 function gamesField(key, control) {
   return keeps(key, t(key), control, ({ games_fixed }) => games_fixed?.includes(key), chosen.said);
@@ -57,4 +77,14 @@ function gamesField(key, control) {
 
 chosen.bar.append(gamesField("player", textField()), gamesField("site", textField()), gamesField("every_move", switchField()));
 chosen.part.append(element("h3", "", t("saved")), chosen.bar, chosen.said);
-$("about").before(chosen.part);
+
+/** Which board the app plays on, for each way to it. */
+const app = { part: element("section"), bar: element("div", "switches"), said: element("p", "answer") };
+app.said.setAttribute("role", "status");
+for (const way of ["ble", "rfcomm", "tcp"]) {
+  const field = boardsField([["", t("off")]]);
+  app.bar.append(keeps("whitepawn_" + way, t("app." + way), field, ({ whitepawn_fixed }) => whitepawn_fixed?.includes(way), app.said));
+}
+app.part.append(element("h3", "", t("app")), element("p", "hint", t("app-how")), app.bar, app.said);
+
+for (const { part } of [chosen, app]) $("about").before(part);

@@ -12,7 +12,6 @@ async function showLogin() {
   } catch {
     // The line at the top says that the connection is lost.
   }
-  showChosen();
   const problem = worded(account?.problem);
   const user = account?.user || t("an-account");
   // Whose account it is comes after the connection.
@@ -34,23 +33,15 @@ async function showLogin() {
   }
 }
 
-/** A choice, unless the configuration has its `key`. */
+/** A choice among these options, or the boards. */
 function lichessField(key, words, options) {
-  const select = selectField(options);
-  const label = keeps("lichess_" + key, words, select, ({ lichess_fixed }) => lichess_fixed?.includes(key), login.said);
-  return { label, select };
+  const select = options ? selectField(options) : boardsField([]);
+  return keeps("lichess_" + key, words, select, ({ lichess_fixed }) => lichess_fixed?.includes(key), login.said);
 }
 
 /** Shows where games are played, if there are several boards, and what is done with what opponents ask. */
 function showChosen() {
-  const names = [...boards.keys()];
-  const [{ label, select }] = login.choices;
-  if (select.dataset.names !== names.join()) {
-    select.replaceChildren(...names.map((name) => new Option(name, name)));
-    select.dataset.names = names.join();
-    select.value = settings.lichess_board;
-  }
-  label.hidden = names.length < 2;
+  login.choices[0].hidden = boards.size < 2;
   login.chosen.hidden = !settings.lichess;
 }
 
@@ -93,14 +84,15 @@ function pasteLogin() {
   return more;
 }
 
+KEPT.push(showChosen);
 login.said.setAttribute("role", "status");
 login.choices = [
-  lichessField("board", t("played-on"), []),
+  lichessField("board", t("played-on")),
   lichessField("accept", t("accepts"), ["ask", "all", "none"].map((one) => [one, t("accepts." + one)])),
   lichessField("take_backs", t("take-backs"), ["ask", "yes", "no"].map((one) => [one, t("take-backs." + one)])),
 ];
 login.chosen = element("div", "switches");
-login.chosen.append(...login.choices.map(({ label }) => label));
+login.chosen.append(...login.choices);
 login.part.append(login.title, login.state, login.bar, login.chosen, login.said, pasteLogin());
 $("about").before(login.part);
 

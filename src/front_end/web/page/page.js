@@ -186,6 +186,7 @@ function arrange(names) {
   for (const name of names) if (!boards.has(name)) boards.set(name, new Board(name));
   $("none").hidden = names.length > 0;
   enlargeChosen();
+  showKept();
   // A list with the names from before may have been made meanwhile.
   showDesk();
 }
@@ -257,7 +258,7 @@ async function showSettings() {
     one.disabled = !settings.may_control || settings.programs_fixed;
     write(one.previousElementSibling, settings.programs_fixed ? t("fixed", { words: t("programs") }) : t("programs"));
   }
-  for (const show of KEPT) show();
+  showKept();
   const values = [
     [t("version"), settings.version],
     [t("control"), t("control." + settings.control)],
