@@ -100,6 +100,4 @@ $("about").before(login.part);
 function lookAgain() {
   if (location.hash === "#settings") showLogin();
 }
-window.addEventListener("hashchange", lookAgain);
 window.addEventListener("focus", lookAgain);
-lookAgain();

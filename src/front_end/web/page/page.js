@@ -306,7 +306,7 @@ function turnTo() {
   enlargeChosen();
   if (wanted === "desk") showDesk().then(() => location.hash === "#lichess" && $("lichess").focus());
   if (wanted === "games") showGames().catch((error) => tell($("line"), error.message));
-  if (wanted === "settings") showSettings().catch((error) => tell($("line"), error.message));
+  if (wanted === "settings") showLogin();
 }
 
 window.addEventListener("hashchange", () => {
