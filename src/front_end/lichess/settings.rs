@@ -29,6 +29,9 @@ pub struct LichessConfig {
     /// How the opponent's take-back proposals are answered.
     #[serde(default)]
     pub take_backs: TakeBacks,
+    /// Whether a login is for broadcasts, too.
+    #[serde(skip)]
+    pub broadcasts: bool,
 }
 
 fn token_file<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<PathBuf>, D::Error> {
@@ -44,6 +47,7 @@ impl Default for LichessConfig {
             url: address::default_url(),
             accept: Accept::default(),
             take_backs: TakeBacks::default(),
+            broadcasts: false,
         }
     }
 }
