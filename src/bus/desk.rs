@@ -2,7 +2,7 @@
 //!
 //! The daemon opens the desk; the API reads its state and sends wishes. Neither knows the other.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -11,7 +11,7 @@ use tokio::{
     time::timeout,
 };
 
-use crate::vocabulary::{Accept, BoardKind, BoardName};
+use crate::vocabulary::{Accept, AppWay, BoardKind, BoardName, TakeBacks};
 
 /// Wishes that may wait: a person presses one button at a time.
 const WISHES: usize = 8;
@@ -88,6 +88,20 @@ pub enum Setting {
     LichessBoard(BoardName),
     /// What is done with challenges on Lichess.
     LichessAccept(Accept),
+    /// How take-back proposals on Lichess are answered.
+    LichessTakeBacks(TakeBacks),
+    /// The name of the player in saved games; none if it is empty.
+    Player(String),
+    /// The place of saved games; none if it is empty.
+    Site(String),
+    /// Whether each move of a running game is written at once.
+    EveryMove(bool),
+    /// The board that the `WhitePawn` app reaches by TCP; none if it is empty.
+    WhitepawnTcp(String),
+    /// The same by Bluetooth LE.
+    WhitepawnBle(String),
+    /// The same by Bluetooth Classic.
+    WhitepawnRfcomm(String),
 }
 
 /// Which chess programs may connect.
@@ -186,7 +200,7 @@ pub struct Kind {
 }
 
 /// What was added or started here, and may be ended here: all else is in the main file.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Standing {
     /// Boards that were added.
     pub added: Vec<BoardName>,
@@ -208,8 +222,16 @@ pub struct Standing {
     pub lichess_chosen: Option<BoardName>,
     /// What is done with challenges on Lichess.
     pub lichess_accept: Accept,
+    /// How take-back proposals on Lichess are answered.
+    pub lichess_take_backs: TakeBacks,
     /// The keys of `[lichess]` that are in the main file, and are changed there.
     pub lichess_fixed: Vec<&'static str>,
+    /// The keys of `[games]` that are in the main file, and are changed there.
+    pub games_fixed: Vec<&'static str>,
+    /// Which board the `WhitePawn` app reaches in which way.
+    pub apps: BTreeMap<AppWay, BoardName>,
+    /// The ways in which the main file lets it play on one.
+    pub apps_fixed: Vec<&'static str>,
     /// The kinds of boards that there are.
     pub kinds: Vec<Kind>,
 }

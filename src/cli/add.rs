@@ -10,7 +10,10 @@ use clap::Args;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
-use super::call::{self, CallError};
+use super::{
+    call::{self, CallError},
+    secret,
+};
 use crate::{net::default_ports::DEFAULT_WEB, text::escape::escaped, vocabulary::BoardName};
 
 /// How often it is looked again while nothing is found.
@@ -18,7 +21,7 @@ const LOOK: Duration = Duration::from_secs(1);
 /// How many times: the daemon listens 8 s for boards in the air.
 const LOOKS: usize = 11;
 
-/// Add a board that is plugged in or in the air.
+/// Add a board that is plugged in or in the air. The key of a board that needs one is asked for, or read from standard input.
 #[derive(Debug, Args)]
 pub struct Add {
     /// Which one, as listed.
@@ -43,8 +46,8 @@ pub struct Add {
 /// [`CallError`], in words for the caller.
 pub async fn add(add: Add) -> Result<String, CallError> {
     let mut name = add.name.as_ref().map(ToString::to_string);
-    let id = if let Some(id) = add.id {
-        id
+    let (id, found) = if let Some(id) = add.id {
+        (id, call::found(&add.connect).await?)
     } else {
         let found = look(&add.connect).await?;
         if found.is_empty() {
@@ -65,11 +68,21 @@ pub async fn add(add: Add) -> Result<String, CallError> {
             return Ok("Nothing was added".to_owned());
         };
         name = name.or_else(|| question("Its name (Enter: after its kind): "));
-        board["id"].as_str().unwrap_or_default().to_owned()
+        (board["id"].as_str().unwrap_or_default().to_owned(), found)
     };
     let mut body = json!({});
     if let Some(name) = name {
         body["name"] = name.into();
+    }
+    if let Some(kind) = add.kind.clone().or_else(|| kind_of(&found, &id))
+        && call::keyed(&add.connect).await?.contains(&kind)
+    {
+        let Ok(key) = secret::line("Its developer key, which is not shown (Enter: later): ") else {
+            return Ok("Nothing was added".to_owned());
+        };
+        if !key.is_empty() {
+            body["key"] = key.into();
+        }
     }
     if let Some(kind) = add.kind {
         body["kind"] = kind.into();
@@ -78,6 +91,15 @@ pub async fn add(add: Add) -> Result<String, CallError> {
         return call::attempt(&add.connect, &id, &body).await;
     }
     call::add(&add.connect, &id, &body).await
+}
+
+/// What this board is, if it can be one kind only.
+fn kind_of(found: &[Value], id: &str) -> Option<String> {
+    let board = found.iter().find(|board| board["id"] == id)?;
+    let [only] = &board["kinds"].as_array()?[..] else {
+        return None;
+    };
+    only.as_str().map(str::to_owned)
 }
 
 /// What is found; waits a little for boards in the air.

@@ -90,6 +90,19 @@ pub async fn found(address: &str) -> Result<Vec<Value>, CallError> {
     Ok(answer.as_array().cloned().unwrap_or_default())
 }
 
+/// The kinds of boards that a key unlocks.
+///
+/// # Errors
+/// [`CallError`], in words for the caller.
+pub async fn keyed(address: &str) -> Result<Vec<String>, CallError> {
+    let answer = ask(address, "/api/v1/settings", None).await?;
+    let kinds = answer["kinds"].as_array().into_iter().flatten();
+    let keyed = kinds.filter(|kind| kind["key"] == true);
+    Ok(keyed
+        .filter_map(|kind| kind["kind"].as_str().map(str::to_owned))
+        .collect())
+}
+
 /// Adds a board that was found; returns what the daemon did, in words.
 ///
 /// # Errors

@@ -15,6 +15,8 @@ mod pair;
 pub mod replay;
 #[cfg(target_os = "linux")]
 pub mod scan;
+#[cfg(target_os = "linux")]
+mod secret;
 #[cfg(all(feature = "simulate", target_os = "linux"))]
 mod simulate;
 pub mod watch;

@@ -1,5 +1,5 @@
 //! What was added from the page or by `boardbridge add`: boards in `boards.d`, who plays at boards in `play.d`, and in `settings.toml` where
-//! chess programs connect and what was chosen for Lichess, all in the state directory. Each is a file in the form of the main file, which wins: an entry that clashes with it is left out, in words.
+//! chess programs connect, where the `WhitePawn` app plays, and what was chosen for Lichess and saved games, all in the state directory. Each is a file in the form of the main file, which wins: an entry that clashes with it is left out, in words.
 
 use std::{
     fs,
@@ -8,11 +8,15 @@ use std::{
 
 use toml_edit::DocumentMut;
 
-use super::{Config, reading};
+use super::{Config, key::Key, reading};
 #[cfg(target_os = "linux")]
-use crate::front_end::lichess::settings::{Accept, LichessConfig};
+use crate::front_end::lichess::settings::{Accept, LichessConfig, TakeBacks};
 use crate::{
-    front_end::uci::settings::UciConfig, net::door::Allow, system::regular_file::read,
+    front_end::{
+        pgn::settings::GamesConfig, uci::settings::UciConfig, whitepawn::settings::WhitePawnConfig,
+    },
+    net::door::Allow,
+    system::regular_file::read,
     vocabulary::BoardName,
 };
 
@@ -20,12 +24,8 @@ use crate::{
 pub const BOARDS: &str = "boards.d";
 /// The folder of what plays at boards: each file has one `[[opponent]]` or one `[[link]]`.
 pub const PLAY: &str = "play.d";
-/// The file that says where chess programs connect, `[uci] listen`, and what was chosen for Lichess.
+/// The file of what was chosen on the page: what its [`Key`]s say.
 pub const SETTINGS: &str = "settings.toml";
-/// The key of `[lichess]` that says where games are played.
-pub const BOARD: &str = "board";
-/// The key of `[lichess]` that says what is done with challenges.
-pub const ACCEPT: &str = "accept";
 /// The ending of their names.
 pub const ENDING: &str = "toml";
 /// Files read of each folder: as many boards as a person would add by hand.
@@ -38,11 +38,18 @@ pub const LEFT_OUT: &str = ": this is left out";
 /// Adds what is kept in this state directory. Returns what is left out: a line each, with its file and the problem.
 pub(super) fn add_to(config: &mut Config, state: &Path) -> Vec<String> {
     let mut left_out = Vec::new();
-    if let Err(problem) = settings(config, &state.join(SETTINGS)) {
+    let file = state.join(SETTINGS);
+    let apps = settings(config, &file).unwrap_or_else(|problem| {
         left_out.push(problem);
-    }
+        Vec::new()
+    });
     for file in files(&state.join(BOARDS)) {
         if let Err(problem) = board(config, &file) {
+            left_out.push(problem);
+        }
+    }
+    for entry in apps {
+        if let Err(problem) = app(config, entry, &file) {
             left_out.push(problem);
         }
     }
@@ -67,26 +74,50 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Takes from this file, if it is there, where chess programs connect and what was chosen for Lichess, unless the main file says it.
-fn settings(config: &mut Config, file: &Path) -> Result<(), String> {
+/// Takes from this file, if it is there, what was chosen on the page, unless the main file says it. Returns where the app plays: its
+/// boards are not known yet.
+fn settings(config: &mut Config, file: &Path) -> Result<Vec<WhitePawnConfig>, String> {
     if !file.exists() {
-        return Ok(());
+        return Ok(Vec::new());
     }
-    let part = part(file, &["uci", "lichess"])?;
+    let part = part(file, &["uci", "lichess", "games", "whitepawn"])?;
     #[cfg(target_os = "linux")]
     lichess(config, part.lichess.unwrap_or_default(), file)?;
+    games(config, part.games, file)?;
     let UciConfig { listen, allow } = part.uci;
     if allow != Allow::default() {
         return Err(told(file, "`allow` belongs into the main file"));
     }
-    if config.says_programs {
-        return Ok(());
+    if config.says(Key::LISTEN) {
+        return Ok(part.whitepawn);
     }
     let before = std::mem::replace(&mut config.uci.listen, listen);
     if let Some(problem) = config.problems().into_iter().next() {
         config.uci.listen = before;
         return Err(told_problem(file, problem));
     }
+    Ok(part.whitepawn)
+}
+
+/// Lets the app play on a board, unless that is gone, or the main file lets it play on one in this way.
+fn app(config: &mut Config, entry: WhitePawnConfig, file: &Path) -> Result<(), String> {
+    let Some(way) = entry.app_way() else {
+        return Err(told(
+            file,
+            "[[whitepawn]] with `serial` belongs into the main file",
+        ));
+    };
+    let has = |name: &BoardName| config.all_boards().any(|(known, _)| known == name);
+    let mut others = config.whitepawn.iter().filter(|other| has(&other.board));
+    if !has(&entry.board) || others.any(|other| other.app_way() == Some(way)) {
+        return Ok(());
+    }
+    config.whitepawn.push(entry);
+    if let Some(problem) = config.problems().into_iter().next() {
+        config.whitepawn.pop();
+        return Err(told_problem(file, problem));
+    }
+    config.apps.push(way);
     Ok(())
 }
 
@@ -96,17 +127,42 @@ fn lichess(config: &mut Config, entry: LichessConfig, file: &Path) -> Result<(),
     let others = LichessConfig {
         board: None,
         accept: Accept::default(),
+        take_backs: TakeBacks::default(),
         ..entry.clone()
     };
     if others != LichessConfig::default() {
-        let only =
-            "has [lichess] with `board` and `accept`: its other keys belong into the main file";
+        let only = "has [lichess] with `board`, `accept` and `take_backs`: its other keys belong into the main file";
         return Err(told(file, only));
     }
-    let says = |key| config.says_lichess.contains(&key);
-    config.lichess_chosen = entry.board.filter(|_| !says(BOARD));
-    if entry.accept != Accept::default() && !says(ACCEPT) {
+    config.lichess_chosen = entry.board.filter(|_| !config.says(Key::BOARD));
+    if entry.accept != Accept::default() && !config.says(Key::ACCEPT) {
         config.lichess.get_or_insert_default().accept = entry.accept;
+    }
+    if entry.take_backs != TakeBacks::default() && !config.says(Key::TAKE_BACKS) {
+        config.lichess.get_or_insert_default().take_backs = entry.take_backs;
+    }
+    Ok(())
+}
+
+/// Takes what was chosen for saved games.
+fn games(config: &mut Config, entry: GamesConfig, file: &Path) -> Result<(), String> {
+    let GamesConfig {
+        directory,
+        site,
+        player,
+        every_move,
+    } = entry;
+    if directory.is_some() {
+        return Err(told(file, "`directory` belongs into the main file"));
+    }
+    if !config.says(Key::SITE) {
+        config.games.site = site;
+    }
+    if !config.says(Key::PLAYER) {
+        config.games.player = player;
+    }
+    if !config.says(Key::EVERY_MOVE) {
+        config.games.every_move = every_move;
     }
     Ok(())
 }

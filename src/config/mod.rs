@@ -3,19 +3,20 @@
 //!
 //! Each room has its section: struct, defaults and what is wrong with it, in its `settings.rs`. Here is the tree of them:
 //! `document` is the text with the line of each key, `syntax` repairs what is not TOML in it, `reading` makes the tree and
-//! names every mistake, in the words of `words`; `clashes` are mistakes between sections; `added` is what was added from the page.
+//! names every mistake, in the words of `words`; `clashes` are mistakes between sections; `added` is what was added from the page, and `key` what can be set there.
 
 pub mod added;
 mod clashes;
 mod document;
 pub mod error;
+mod key;
 mod reading;
 mod syntax;
 mod words;
 
 use std::{collections::BTreeMap, ffi::OsString, fmt, path::Path};
 
-pub use self::error::ConfigError;
+pub use self::{error::ConfigError, key::Key};
 #[cfg(target_os = "linux")]
 use crate::discovery::settings::DiscoveryConfig;
 #[cfg(target_os = "linux")]
@@ -36,7 +37,7 @@ use crate::{
     state::settings::StateConfig,
     system::regular_file::read,
     text::toml_value::Wrong,
-    vocabulary::{BoardName, MAX_BOARDS},
+    vocabulary::{AppWay, BoardName, MAX_BOARDS},
 };
 
 /// The default path of the configuration.
@@ -70,14 +71,14 @@ pub struct Config {
     pub order: Vec<String>,
     /// Whether the table of boards is written, if only an empty one.
     pub says_boards: bool,
-    /// Whether it is written where chess programs connect.
-    pub says_programs: bool,
-    /// The keys of `[lichess]` that are written, of those that can be set on the page.
-    pub says_lichess: Vec<&'static str>,
+    /// The keys that are written, of those that can be set on the page.
+    pub written: Vec<Key>,
     /// Entries that name a missing board and are left out: a line each, with its place and the problem.
     pub left_out: Vec<String>,
     /// Boards played through the `WhitePawn` app.
     pub whitepawn: Vec<WhitePawnConfig>,
+    /// The ways for the app that were chosen on the page.
+    pub apps: Vec<AppWay>,
     /// Boards that play each other.
     pub link: Vec<LinkConfig>,
     /// Boards with an engine, or two hands.
@@ -158,6 +159,17 @@ impl Config {
         let place = |name: &BoardName| self.order.iter().position(|known| known == name.as_str());
         names.sort_by_key(|name| place(name).unwrap_or(self.order.len()));
         names
+    }
+
+    /// Whether this key is written.
+    pub fn says(&self, key: Key) -> bool {
+        self.written.contains(&key)
+    }
+
+    /// The keys of this table that are written, of those that can be set on the page.
+    pub fn written_of(&self, table: &str) -> Vec<&'static str> {
+        let of = self.written.iter().filter(|key| key.table == table);
+        of.map(|key| key.name).collect()
     }
 
     /// Where games on Lichess are played: at the board that is named, else at the one that was chosen on the page, else at the first

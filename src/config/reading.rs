@@ -16,6 +16,7 @@ use super::{
     Config, ENV_PREFIX,
     document::Document,
     error::{ConfigError, MAX_MISTAKES, Mistake},
+    key::Key,
     syntax, words,
 };
 #[cfg(target_os = "linux")]
@@ -121,10 +122,9 @@ fn parse<A: FnOnce(&mut Config) -> Vec<String>>(
 }
 
 /// Whether this key is written.
-fn says(given: &Dict, table: &str, key: &str) -> bool {
-    given
-        .get(table)
-        .is_some_and(|table| table.find_ref(key).is_some())
+fn says(given: &Dict, key: Key) -> bool {
+    let table = given.get(key.table);
+    table.is_some_and(|table| table.find_ref(key.name).is_some())
 }
 
 struct Reader<'a> {
@@ -147,10 +147,9 @@ impl Reader<'_> {
         let remotes = self.remotes(&mut given);
         let config = Config {
             says_boards: given.contains_key("boards"),
-            says_programs: says(&given, "uci", "listen"),
-            says_lichess: ["board", "accept"]
+            written: Key::ALL
                 .into_iter()
-                .filter(|key| says(&given, "lichess", key))
+                .filter(|key| says(&given, *key))
                 .collect(),
             uci: self.table(&mut given, "uci").unwrap_or_default(),
             status: self.table(&mut given, "status").unwrap_or_default(),
@@ -160,6 +159,7 @@ impl Reader<'_> {
             games: self.table(&mut given, "games").unwrap_or_default(),
             boards: self.boards(&mut given),
             whitepawn: self.list(&mut given, "whitepawn"),
+            apps: Vec::new(),
             link: self.list(&mut given, "link"),
             opponent: self.list(&mut given, "opponent"),
             #[cfg(target_os = "linux")]

@@ -1,6 +1,10 @@
 //! Pushes running games to a round of a broadcast.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use super::{
     Daemon,
@@ -9,12 +13,21 @@ use super::{
     sessions::{self, Restored},
 };
 use crate::{
-    front_end::broadcast::{
-        server::{Table, serve},
-        settings::{BroadcastConfig, TOKEN},
+    front_end::{
+        broadcast::{
+            server::{Table, serve},
+            settings::{BroadcastConfig, TOKEN},
+        },
+        lichess::token::KEPT,
     },
     vocabulary::BoardName,
 };
+
+/// The file with the token of a login, if this broadcast may be pushed with it.
+fn login_for(entry: &BroadcastConfig, state: Option<&Path>) -> Option<PathBuf> {
+    let state = state.filter(|_| entry.token_file.is_none());
+    state.map(|state| state.join(KEPT))
+}
 
 /// The boards whose games are told with a delay, and the round that tells each: that with the longest.
 pub(super) fn delayed(parts: &[Part]) -> BTreeMap<BoardName, String> {
@@ -54,6 +67,7 @@ impl Daemon {
             round: entry.round.clone(),
             url: entry.server().to_owned(),
             token: TOKEN.place(entry.token_file.as_deref()),
+            login: login_for(entry, self.store.path()),
             boards: boards.to_vec(),
             pairings: entry.pairings.clone(),
             delay: entry.delay,

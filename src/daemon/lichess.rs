@@ -7,6 +7,7 @@ use crate::{
     bus::BoardHandle,
     front_end::lichess::{
         lobby::{self, Lobby},
+        login::{SCOPE, SCOPE_WITH_BROADCASTS},
         server::Table,
         settings::{LichessConfig, Settings},
         token::Place,
@@ -37,6 +38,11 @@ impl Daemon {
             always: entry.board.is_some() || entry.token_file.is_some(),
             token: Place::new(entry, self.store.path()),
             url: entry.server().to_owned(),
+            scope: if entry.broadcasts {
+                SCOPE_WITH_BROADCASTS
+            } else {
+                SCOPE
+            },
             bus: self.bus.clone(),
         };
         running

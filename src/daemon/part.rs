@@ -83,7 +83,11 @@ impl Part {
         parts.extend(config.whitepawn.iter().cloned().map(Self::WhitePawn));
         parts.extend(config.link.iter().cloned().map(Self::Link));
         parts.extend(config.opponent.iter().cloned().map(Self::Opponent));
-        let lichess = config.lichess.clone().unwrap_or_default();
+        let mut lichess = config.lichess.clone().unwrap_or_default();
+        // A broadcast without a token of its own pushes with that of the login.
+        let mut broadcasts = config.broadcast.iter();
+        lichess.broadcasts = broadcasts
+            .any(|entry| entry.token_file.is_none() && entry.server() == lichess.server());
         parts.push(Self::Lichess(lichess, config.lichess_board()));
         parts.extend(config.mqtt.iter().cloned().map(Self::Mqtt));
         parts.extend(config.broadcast.iter().map(|entry| {

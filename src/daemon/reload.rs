@@ -153,6 +153,7 @@ impl Daemon {
             folder: games.folder().map(Path::to_owned),
             site: TagText::text(games.site.as_ref()),
             player: player.clone(),
+            every_move: games.every_move,
         });
         self.player.send_if_modified(|named| {
             let changed = *named != player;

@@ -45,6 +45,13 @@ pub fn clock(at: SystemTime, zone: &TimeZone, format: &str) -> String {
 pub struct TagText(pub String);
 
 impl TagText {
+    /// This text, if it fits.
+    pub fn new(text: &str) -> Option<Self> {
+        let plain = text.chars().all(is_plain);
+        let fits = (1..=MAX_TAG).contains(&text.chars().count()) && text.trim() == text;
+        (plain && fits).then(|| Self(text.to_owned()))
+    }
+
     /// The text, if there is one.
     pub fn text(this: Option<&Self>) -> Option<String> {
         this.map(|text| text.0.clone())
@@ -54,15 +61,13 @@ impl TagText {
 impl<'de> Deserialize<'de> for TagText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        let plain = text.chars().all(is_plain);
-        if plain && (1..=MAX_TAG).contains(&text.chars().count()) && text.trim() == text {
-            return Ok(Self(text));
-        }
-        Err(de::Error::custom(format!(
-            "`{}` is not allowed in a PGN file: write 1 to {MAX_TAG} letters, digits, signs and spaces in one line, for \
-             instance \"Jürgen Müller\"",
-            text.escape_debug()
-        )))
+        Self::new(&text).ok_or_else(|| {
+            de::Error::custom(format!(
+                "`{}` is not allowed in a PGN file: write 1 to {MAX_TAG} letters, digits, signs and spaces in one line, \
+                 for instance \"Jürgen Müller\"",
+                text.escape_debug()
+            ))
+        })
     }
 }
 

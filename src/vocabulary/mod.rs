@@ -5,6 +5,7 @@
 //! with the [`Snapshot`] after it; front-ends answer with [`Command`]s.
 
 mod advice;
+mod app_way;
 mod board_kind;
 mod board_name;
 mod channel;
@@ -22,6 +23,7 @@ mod report;
 mod snapshot;
 
 pub use advice::{Advice, NEW_GAME, SET_UP, Words};
+pub use app_way::AppWay;
 pub use board_kind::BoardKind;
 pub use board_name::{BoardName, BoardNameError, MAX_BOARDS, MAX_NAME};
 pub use channel::{Channel, NoChannel, Outgoing, Reply, Request, Secret};
@@ -34,6 +36,6 @@ pub use event::{By, Event, rounded};
 pub use hid_boards::HidBoards;
 pub use link_state::{GARBLED, LinkState, MUTE, UNHEARD, stranger};
 pub use misplaced::Misplaced;
-pub use opponent::{Accept, Beginning, Occasion, Opponent};
+pub use opponent::{Accept, Beginning, Occasion, Opponent, TakeBacks};
 pub use report::{Reported, Wording};
 pub use snapshot::{CORRECTION_WAIT, ClientPlace, Snapshot, played};

@@ -162,3 +162,16 @@ pub enum Accept {
     /// They are left alone, for another program of the account.
     None,
 }
+
+/// How the opponent's take-back proposals are answered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TakeBacks {
+    /// The player is asked.
+    #[default]
+    Ask,
+    /// They are accepted.
+    Yes,
+    /// They are declined.
+    No,
+}

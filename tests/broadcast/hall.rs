@@ -174,6 +174,36 @@ async fn games_of_two_boards_are_pushed_with_the_files_names_through_a_restart_a
 }
 
 #[tokio::test]
+async fn a_broadcast_without_a_token_of_its_own_is_pushed_with_that_of_a_login_to_its_server() {
+    for is_its in [true, false] {
+        let lila = Lila::new().await;
+        let folder = House::folder();
+        let hand = Hand::new(Kind::NovagCitrine, folder.path().join("left"), true);
+        let url = format!("http://{}", lila.address);
+        let of = if is_its { &url } else { "http://127.0.0.1:1" };
+        let state = folder.path().join("state");
+        fs::create_dir(&state).unwrap();
+        let token = Token::of("lip_Broadcast1").unwrap();
+        token.write_for(&state.join("lichess.token"), of).unwrap();
+        let more = format!(
+            "[[opponent]]\nboard = \"left\"\n[state]\ndirectory = {state:?}\n[games]\ndirectory = \"off\"\n\
+             [[broadcast]]\nround = \"aBcDeFgH\"\nurl = \"{url}\"\n"
+        );
+        let house = House::with(folder, &BOARDS[..1], &more).await;
+        house.asks_for_a_move("left").await;
+        hand.does("e2e4").await;
+        house.knows("left", 1).await;
+        if is_its {
+            lila.shows("left", |game| game.sans == ["e4"]).await;
+        } else {
+            // No other server gets it.
+            house.daemon.stop().await;
+            assert!(lila.server().chapters.is_empty() && lila.server().wrongs.is_empty());
+        }
+    }
+}
+
+#[tokio::test]
 async fn what_a_program_tells_of_its_clocks_belongs_to_the_moves_that_stopped_them() {
     let lila = Lila::new().await;
     let folder = House::folder();

@@ -12,14 +12,18 @@ use boardbridge::{
     cli::call,
     config::Config,
     daemon::{self, Inherited},
+    front_end::whitepawn::rfcomm::SERIAL_PORT,
     transport::hid::Roots,
+    vocabulary::{AppWay, TakeBacks},
 };
 use serde_json::{Value, json};
-use simulators::{SimulatedBoard, bluez::Bluez, run::Kind};
+use simulators::{
+    SimulatedBoard,
+    bluez::{ADAPTER, Bluez, address::Address},
+    run::Kind,
+};
 use tempfile::TempDir;
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
     task::JoinHandle,
     time::{sleep, timeout},
 };
@@ -27,7 +31,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::{
     scan::{plug, plugged},
-    support::{Gui, Hand, PATIENCE, ports::unused_address, process::Process},
+    support::{Gui, Hand, PATIENCE, http, ports::unused_address, process::Process},
 };
 
 /// A daemon with a state directory, on a machine whose `/dev` and `/sys` are folders of the test.
@@ -137,6 +141,10 @@ impl Machine {
         asks(self.web, method, path, body).await
     }
 
+    pub async fn settings(&self) -> Value {
+        self.asks("GET", "settings", &Value::Null).await.1
+    }
+
     pub async fn boards(&self) -> Option<Vec<Value>> {
         let (status, boards) = self.asks("GET", "boards", &Value::Null).await;
         (status == 200).then(|| boards.as_array().cloned().unwrap_or_default())
@@ -173,9 +181,6 @@ impl Machine {
 
 /// The answer of the API at this address; status 0 if there is none.
 pub async fn asks(web: SocketAddr, method: &str, path: &str, body: &Value) -> (u16, Value) {
-    let Ok(mut stream) = TcpStream::connect(web).await else {
-        return (0, Value::Null);
-    };
     let body = if body.is_null() {
         String::new()
     } else {
@@ -186,12 +191,9 @@ pub async fn asks(web: SocketAddr, method: &str, path: &str, body: &Value) -> (u
          Connection: close\r\n\r\n{body}",
         body.len()
     );
-    stream.write_all(request.as_bytes()).await.unwrap();
-    let mut text = String::new();
-    timeout(PATIENCE, stream.read_to_string(&mut text))
-        .await
-        .unwrap()
-        .unwrap();
+    let Ok(text) = http::answer(web, &request).await else {
+        return (0, Value::Null);
+    };
     let status = text.split_whitespace().nth(1).unwrap().parse().unwrap();
     let (_, body) = text.split_once("\r\n\r\n").unwrap();
     // A list is sent in chunks.
@@ -432,8 +434,7 @@ async fn two_people_and_two_boards_play_by_a_press_and_go_on_after_a_restart() {
         play.contains("white = \"Anna\"\nblack = \"Bert\"\n"),
         "{play}"
     );
-    let standing = async |m: &Machine| m.asks("GET", "settings", &Value::Null).await.1;
-    assert_eq!(standing(&machine).await["started"], json!(["one"]));
+    assert_eq!(machine.settings().await["started"], json!(["one"]));
     // A board has one opponent. Whoever presses a button did not write a file.
     let link = json!({"boards": ["one", "two"]});
     let says = |refused: &Value| refused["error"].as_str().unwrap().to_owned();
@@ -448,7 +449,7 @@ async fn two_people_and_two_boards_play_by_a_press_and_go_on_after_a_restart() {
     assert_eq!(status, 409, "{refused}");
     assert!(says(&refused).contains("against itself"), "{refused}");
     let machine = machine.restarts().await;
-    assert_eq!(standing(&machine).await["started"], json!(["one"]));
+    assert_eq!(machine.settings().await["started"], json!(["one"]));
     assert_eq!(
         machine
             .asks("DELETE", "boards/one/opponent", &Value::Null)
@@ -464,8 +465,8 @@ async fn two_people_and_two_boards_play_by_a_press_and_go_on_after_a_restart() {
         404
     );
     assert_eq!(machine.asks("POST", "links", &link).await.0, 200);
-    assert_eq!(standing(&machine).await["linked"], json!(["one.two"]));
-    assert_eq!(standing(&machine).await["fixed"], json!([]));
+    assert_eq!(machine.settings().await["linked"], json!(["one.two"]));
+    assert_eq!(machine.settings().await["fixed"], json!([]));
     for board in ["one", "two"] {
         let path = format!("boards/{board}/opponent");
         let (status, refused) = machine.asks("POST", &path, &json!({})).await;
@@ -510,7 +511,7 @@ async fn two_people_and_two_boards_play_by_a_press_and_go_on_after_a_restart() {
             assert!(!says(&refused).contains(file), "{refused}");
         }
     }
-    assert_eq!(standing(&machine).await["started"], json!([]));
+    assert_eq!(machine.settings().await["started"], json!([]));
     assert_eq!(
         machine
             .asks("POST", "boards/nine/opponent", &json!({}))
@@ -641,8 +642,7 @@ async fn the_only_board_on_usb_is_the_same_at_every_socket_though_it_has_no_numb
 #[tokio::test]
 async fn chess_programs_of_the_network_are_let_in_by_a_switch_unless_the_main_file_says_where() {
     let machine = Machine::start("").await;
-    let standing = async |m: &Machine| m.asks("GET", "settings", &Value::Null).await.1;
-    assert_eq!(standing(&machine).await["programs_fixed"], json!(true));
+    assert_eq!(machine.settings().await["programs_fixed"], json!(true));
     let network = json!({"programs": "network"});
     let (status, refused) = machine.asks("POST", "settings", &network).await;
     assert_eq!(status, 409, "{refused}");
@@ -693,40 +693,43 @@ async fn chess_programs_of_the_network_are_let_in_by_a_switch_unless_the_main_fi
 }
 
 #[tokio::test]
-async fn the_board_for_lichess_and_the_answer_to_challenges_are_chosen_unless_the_main_file_has_them()
+async fn the_board_for_lichess_and_the_answers_to_opponents_are_chosen_unless_the_main_file_has_them()
  {
     let board = |name: &str| {
         let port = name.len();
         format!("[boards.{name}]\nkind = \"swpp\"\ntcp = {{ address = \"127.0.0.1:{port}\" }}\n")
     };
     let machine = Machine::start(&format!("{}{}", board("far"), board("near"))).await;
-    let standing = async |m: &Machine| m.asks("GET", "settings", &Value::Null).await.1;
     let sets = async |m: &Machine, setting: Value| m.asks("POST", "settings", &setting).await;
-    let first = standing(&machine).await;
+    let first = machine.settings().await;
     assert_eq!(first["lichess_board"], "far");
     assert_eq!(first["lichess_accept"], "ask");
+    assert_eq!(first["lichess_take_backs"], "ask");
     // The first board may still be linked: nobody has chosen it.
     assert_eq!(first["lichess_chosen"], Value::Null);
     assert_eq!(first["lichess_fixed"], json!([]));
     for setting in [
         json!({"lichess_board": "near"}),
         json!({"lichess_accept": "all"}),
+        json!({"lichess_take_backs": "no"}),
     ] {
         let (status, said) = sets(&machine, setting).await;
         assert_eq!(status, 200, "{said}");
     }
-    let chosen = standing(&machine).await;
+    let chosen = machine.settings().await;
     assert_eq!(chosen["lichess_board"], "near");
     assert_eq!(chosen["lichess_chosen"], "near");
     assert_eq!(chosen["lichess_accept"], "all");
+    assert_eq!(chosen["lichess_take_backs"], "no");
     // One is taken back without the other.
     let (status, said) = sets(&machine, json!({"lichess_accept": "ask"})).await;
     assert_eq!(status, 200, "{said}");
     let kept = fs::read_to_string(machine.kept("settings.toml")).unwrap();
-    assert_eq!(kept, "[lichess]\nboard = \"near\"\n");
+    assert_eq!(kept, "[lichess]\nboard = \"near\"\ntake_backs = \"no\"\n");
     for (setting, wanted) in [
         (json!({"lichess_board": "away"}), 404),
         (json!({"lichess_accept": "some"}), 400),
+        (json!({"lichess_take_backs": "all"}), 400),
         (json!({}), 400),
     ] {
         assert_eq!(sets(&machine, setting).await.0, wanted);
@@ -748,24 +751,257 @@ async fn the_board_for_lichess_and_the_answer_to_challenges_are_chosen_unless_th
         board("near")
     );
     let at = |config: &Config| config.lichess_board().unwrap().to_string();
-    assert_eq!(at(&load(&main)), "near");
+    let chosen = load(&main);
+    assert_eq!(at(&chosen), "near");
+    assert_eq!(chosen.lichess.unwrap().take_backs, TakeBacks::No);
     // The main file wins, and a board that is gone does not count.
     let named = load(&format!(
-        "{main}[lichess]\nboard = \"far\"\naccept = \"none\"\n"
+        "{main}[lichess]\nboard = \"far\"\naccept = \"none\"\ntake_backs = \"yes\"\n"
     ));
     assert_eq!(at(&named), "far");
-    assert_eq!(named.says_lichess, ["board", "accept"]);
+    assert_eq!(
+        named.written_of("lichess"),
+        ["board", "accept", "take_backs"]
+    );
+    assert_eq!(named.lichess.unwrap().take_backs, TakeBacks::Yes);
     let gone = load(&format!("[state]\ndirectory = {state:?}\n{}", board("far")));
     assert_eq!(at(&gone), "far");
     assert_eq!(gone.left_out, Vec::<String>::new());
     // No other key.
     fs::write(
         machine.kept("settings.toml"),
-        "[lichess]\nboard = \"near\"\ntake_backs = \"yes\"\n",
+        "[lichess]\nboard = \"near\"\nurl = \"https://example.org\"\n",
     )
     .unwrap();
     let left_out = load(&main).left_out.join("\n");
     assert!(left_out.contains("belong into the main file"), "{left_out}");
+}
+
+#[tokio::test]
+async fn the_player_and_the_place_of_saved_games_are_chosen_unless_the_main_file_has_them() {
+    let games = tempfile::tempdir().unwrap();
+    let machine = Machine::start(&format!("[games]\ndirectory = {:?}\n", games.path())).await;
+    let sets = async |m: &Machine, setting: Value| m.asks("POST", "settings", &setting).await;
+    let first = machine.settings().await;
+    let unset = json!([Value::Null, Value::Null, false, []]);
+    let of =
+        |all: &Value| ["player", "site", "every_move", "games_fixed"].map(|key| all[key].clone());
+    assert_eq!(json!(of(&first)), unset);
+    for setting in [
+        json!({"player": " Zoë "}),
+        json!({"site": "Kitchen \"table\""}),
+        json!({"every_move": true}),
+    ] {
+        let (status, said) = sets(&machine, setting).await;
+        assert_eq!(status, 200, "{said}");
+    }
+    // A file has them at once.
+    let hand = machine.plugs(Kind::NovagCitrine, "ttyUSB0", BY_ID);
+    machine.has("citrine").await;
+    let mut gui = Gui::connect(machine.uci).await;
+    gui.says("uci").await;
+    gui.hears("uciok").await;
+    gui.says("position startpos\ngo movetime 1000").await;
+    gui.hears_of("to move").await;
+    hand.answers(&mut gui, "e2e4").await;
+    let is_written = async |_: &Machine| {
+        let mut files = fs::read_dir(games.path()).unwrap().flatten();
+        files.find_map(|file| {
+            let text = fs::read_to_string(file.path()).ok()?;
+            let tags = ["[White \"Zoë\"]", r#"[Site "Kitchen \"table\""]"#, "1. e4"];
+            tags.iter().all(|tag| text.contains(tag)).then_some(())
+        })
+    };
+    machine
+        .until("the game is saved with both", is_written)
+        .await;
+    // What no tag of a file can have is refused, and what is empty is taken out.
+    for wrong in ["a\nb", &"x".repeat(61)] {
+        let (status, said) = sets(&machine, json!({"player": wrong})).await;
+        assert_eq!(status, 400, "{said}");
+    }
+    let (status, said) = sets(&machine, json!({"player": ""})).await;
+    assert_eq!(status, 200, "{said}");
+    let (status, said) = sets(&machine, json!({"every_move": false})).await;
+    assert_eq!(status, 200, "{said}");
+    let machine = machine.restarts().await;
+    let kept = of(&machine.settings().await);
+    assert_eq!(
+        json!(kept),
+        json!([Value::Null, "Kitchen \"table\"", false, []])
+    );
+    // The main file wins, and is not changed from here.
+    let more = format!(
+        "[games]\ndirectory = {:?}\nplayer = \"Anna\"\nsite = \"Köln\"\nevery_move = false\n",
+        games.path()
+    );
+    fs::write(machine.folder.path().join("more"), more).unwrap();
+    let machine = machine.restarts().await;
+    let fixed = of(&machine.settings().await);
+    assert_eq!(
+        json!(fixed),
+        json!(["Anna", "Köln", false, ["player", "site", "every_move"]])
+    );
+    for setting in [
+        json!({"player": "Zoë"}),
+        json!({"site": ""}),
+        json!({"every_move": true}),
+    ] {
+        let (status, said) = sets(&machine, setting).await;
+        assert_eq!(status, 409, "{said}");
+    }
+    fs::write(
+        machine.kept("settings.toml"),
+        "[games]\ndirectory = \"/\"\n",
+    )
+    .unwrap();
+    let left_out = Config::load(&machine.folder.path().join("bb.toml"))
+        .unwrap()
+        .left_out
+        .join("\n");
+    assert!(
+        left_out.contains("`directory` belongs into the main file"),
+        "{left_out}"
+    );
+}
+
+const PHONE: Address = Address([0xB0, 0xA2, 0xD0, 0, 0, 1]);
+/// The MTU of a present-day phone.
+const MTU: u16 = 517;
+
+#[tokio::test]
+async fn the_app_on_a_phone_finds_the_board_that_was_chosen_for_it_until_it_is_switched_off() {
+    let bluez = Bluez::start().unwrap();
+    let phone = bluez.phone(ADAPTER, PHONE, MTU).unwrap();
+    let board = "[boards.diy]\nkind = \"swpp\"\ntcp = { address = \"127.0.0.1:1\" }\n";
+    let mut process = Process::keeping(&bluez, board);
+    let sets = async |process: &mut Process, setting: Value| {
+        let web = process.address("web").await;
+        asks(web, "POST", "settings", &setting).await
+    };
+    let (status, said) = sets(&mut process, json!({"whitepawn_ble": "diy"})).await;
+    assert_eq!(status, 200, "{said}");
+    phone.finds("BoardBridge").await;
+    let (status, said) = sets(&mut process, json!({"whitepawn_rfcomm": "diy"})).await;
+    assert_eq!(status, 200, "{said}");
+    phone.finds_record(SERIAL_PORT).await;
+    // Also after a restart.
+    process.again("TERM", |_| {});
+    process.address("web").await;
+    phone.finds("BoardBridge").await;
+    let (status, said) = sets(&mut process, json!({"whitepawn_ble": ""})).await;
+    assert_eq!(status, 200, "{said}");
+    phone.loses_sight().await;
+}
+
+#[tokio::test]
+async fn where_the_app_plays_goes_with_its_board_unless_the_main_file_says_it() {
+    let far = "[boards.far]\nkind = \"swpp\"\ntcp = { address = \"127.0.0.1:1\" }\n";
+    let machine = Machine::start(far).await;
+    let _hand = machine.plugs(Kind::NovagCitrine, "ttyUSB0", BY_ID);
+    machine.has("citrine").await;
+    let sets = async |m: &Machine, setting: Value| m.asks("POST", "settings", &setting).await;
+    let of = |all: &Value| {
+        let keys = [
+            "whitepawn_tcp",
+            "whitepawn_ble",
+            "whitepawn_rfcomm",
+            "whitepawn_fixed",
+        ];
+        json!(keys.map(|key| all[key].clone()))
+    };
+    let none = Value::Null;
+    assert_eq!(of(&machine.settings().await), json!([none, none, none, []]));
+    for (setting, wanted) in [
+        (json!({"whitepawn_ble": "citrine"}), 200),
+        (json!({"whitepawn_rfcomm": "far"}), 200),
+        (json!({"whitepawn_rfcomm": "citrine"}), 200),
+        (json!({"lichess_board": "citrine"}), 200),
+        (json!({"whitepawn_ble": "away"}), 404),
+        (json!({"whitepawn_ble": "a b"}), 400),
+        (json!({"whitepawn_serial": "far"}), 400),
+    ] {
+        let (status, said) = sets(&machine, setting).await;
+        assert_eq!(status, wanted, "{said}");
+    }
+    let kept = || fs::read_to_string(machine.kept("settings.toml")).unwrap_or_default();
+    let app = |way: &str, name: &str| format!("[[whitepawn]]\nboard = \"{name}\"\n{way} = {{}}\n");
+    let all = |name: &str| {
+        let lichess = format!("[lichess]\nboard = \"{name}\"\n");
+        let mut parts = [lichess, app("ble", name), app("rfcomm", name)];
+        parts.sort();
+        parts
+    };
+    let parts = || {
+        let text = kept().replace("\n[", "\n\0[").replace("\n\n", "\n");
+        let mut parts: Vec<String> = text.split('\0').map(str::to_owned).collect();
+        parts.sort();
+        parts
+    };
+    assert_eq!(parts(), all("citrine"));
+    let body = json!({"name": "table"});
+    let (status, said) = machine.asks("POST", "boards/citrine/rename", &body).await;
+    assert_eq!(status, 200, "{said}");
+    assert_eq!(parts(), all("table"));
+    assert_eq!(
+        of(&machine.settings().await),
+        json!([none, "table", "table", []])
+    );
+    // What the main file says is changed there; the rest stays.
+    let load = |text: &str| {
+        let file = machine.folder.path().join("other.toml");
+        fs::write(
+            &file,
+            format!("[state]\ndirectory = {:?}\n{far}{text}", machine.kept("")),
+        )
+        .unwrap();
+        Config::load(&file).unwrap()
+    };
+    let named = load(&app("ble", "far"));
+    assert_eq!(named.left_out, Vec::<String>::new());
+    let boards: Vec<&str> = named
+        .whitepawn
+        .iter()
+        .map(|app| app.board.as_str())
+        .collect();
+    assert_eq!(boards, ["far", "table"]);
+    assert_eq!(named.apps, [AppWay::Rfcomm]);
+    let (status, said) = machine.asks("DELETE", "boards/table", &Value::Null).await;
+    assert_eq!(status, 200, "{said}");
+    assert_eq!(kept(), "");
+    for (text, words) in [
+        (
+            "[[whitepawn]]\nboard = \"far\"\nserial = { port = \"/dev/ttyGS0\" }\n",
+            "belongs into the main file",
+        ),
+        (
+            "[[whitepawn]]\nboard = \"far\"\nble = {}\nrfcomm = {}\n",
+            "exactly one",
+        ),
+    ] {
+        fs::write(machine.kept("settings.toml"), text).unwrap();
+        let config = load("");
+        let left_out = config.left_out.join("\n");
+        assert!(
+            left_out.contains(words) && config.whitepawn.is_empty(),
+            "{left_out}"
+        );
+    }
+    fs::write(machine.kept("settings.toml"), app("ble", "away")).unwrap();
+    assert_eq!(
+        load("").left_out,
+        Vec::<String>::new(),
+        "its board may come back"
+    );
+    let more = format!("{far}{}", app("ble", "far"));
+    fs::write(machine.folder.path().join("more"), more).unwrap();
+    let machine = machine.restarts().await;
+    assert_eq!(
+        of(&machine.settings().await),
+        json!([none, "far", none, ["ble"]])
+    );
+    let (status, said) = sets(&machine, json!({"whitepawn_ble": ""})).await;
+    assert_eq!(status, 409, "{said}");
 }
 
 #[tokio::test]

@@ -1,15 +1,25 @@
 //! A board that was found lets its lamps run before it is added, so that a player sees which one it is.
 
-use std::{fs, net::SocketAddr, process::Command};
+use std::{
+    fs,
+    net::SocketAddr,
+    process::{Command, Stdio},
+};
 
 use boardbridge::cli::call;
+use rustix::termios::{InputModes, LocalModes, OptionalActions, tcgetattr, tcsetattr};
 use serde_json::{Value, json};
 use simulators::{
     bluez::{ADAPTER, Bluez, address::Address},
     chessnut::{self, Chessnut},
     dgt::{self, Dgt},
     pegasus::{self, Pegasus},
+    pty::Pty,
     run::Kind,
+};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    time::timeout,
 };
 
 use crate::{
@@ -160,7 +170,7 @@ async fn in_the_air(web: SocketAddr) -> Value {
             tokio::time::sleep(LOOK).await;
         }
     };
-    tokio::time::timeout(PATIENCE, looks).await.unwrap()
+    timeout(PATIENCE, looks).await.unwrap()
 }
 
 #[tokio::test]
@@ -267,6 +277,101 @@ async fn a_board_that_a_key_unlocks_gets_it_when_it_is_added_or_later_and_no_log
     }
 }
 
+#[tokio::test]
+async fn the_key_of_a_board_is_asked_for_in_a_terminal_that_does_not_show_it_or_read_from_standard_input()
+ {
+    let bluez = Bluez::start().unwrap();
+    let board = Pegasus::new(pegasus::Settings::default());
+    let _board = bluez.host(ADAPTER, BOARD, board).unwrap();
+    let mut process = Process::keeping(&bluez, "");
+    let web = process.address("web").await;
+    let found = in_the_air(web).await;
+    let add = |stdin: Stdio| {
+        let mut add = tokio::process::Command::new(env!("CARGO_BIN_EXE_boardbridge"));
+        add.args([
+            "add",
+            found["id"].as_str().unwrap(),
+            "--connect",
+            &web.to_string(),
+        ]);
+        add.stdin(stdin)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        add.kill_on_drop(true).spawn().unwrap()
+    };
+    let file = process.folder().join("state/boards.d/pegasus.toml");
+    let [right, wrong] = KEYS;
+    // A terminal that shows what is typed, as they do.
+    let mut typist = Pty::open(None).unwrap();
+    let terminal = fs::File::options()
+        .read(true)
+        .write(true)
+        .open(typist.name())
+        .unwrap();
+    let mut modes = tcgetattr(&terminal).unwrap();
+    modes.local_modes |= LocalModes::ECHO | LocalModes::ICANON | LocalModes::ISIG;
+    modes.input_modes |= InputModes::ICRNL;
+    tcsetattr(&terminal, OptionalActions::Now, &modes).unwrap();
+    let shows = || {
+        tcgetattr(&terminal)
+            .unwrap()
+            .local_modes
+            .contains(LocalModes::ECHO)
+    };
+    let mut shown = Vec::new();
+    // Ctrl-C leaves the terminal as it was.
+    for (typed, is_added) in [
+        (format!("{right}\x03"), false),
+        (format!("{right}\r"), true),
+    ] {
+        let mut adding = add(terminal.try_clone().unwrap().into());
+        let mut question = [0; 64];
+        let asked = adding.stderr.as_mut().unwrap().read(&mut question);
+        let count = timeout(PATIENCE, asked).await.unwrap().unwrap();
+        assert!(String::from_utf8_lossy(&question[..count]).contains("developer key"));
+        assert!(!shows());
+        typist.write(typed.as_bytes()).unwrap();
+        let done = timeout(PATIENCE, adding.wait_with_output())
+            .await
+            .unwrap()
+            .unwrap();
+        assert!(done.status.success(), "{done:?}");
+        assert!(shows());
+        assert_eq!(file.exists(), is_added);
+        if is_added {
+            assert!(fs::read_to_string(&file).unwrap().contains(right));
+        }
+    }
+    typist.write(b"seen\r").unwrap();
+    while !shown.ends_with(b"seen\n") {
+        let mut some = [0; 64];
+        let count = timeout(PATIENCE, typist.read(&mut some))
+            .await
+            .unwrap()
+            .unwrap();
+        shown.extend(&some[..count]);
+    }
+    let shown = String::from_utf8(shown).unwrap();
+    assert!(!shown.contains(right), "{shown}");
+    // By a program: the first line.
+    call::remove(&web.to_string(), &"pegasus".parse().unwrap())
+        .await
+        .unwrap();
+    in_the_air(web).await;
+    let mut adding = add(Stdio::piped());
+    let mut input = adding.stdin.take().unwrap();
+    input
+        .write_all(format!("{wrong}\n").as_bytes())
+        .await
+        .unwrap();
+    let done = timeout(PATIENCE, adding.wait_with_output())
+        .await
+        .unwrap()
+        .unwrap();
+    assert!(done.status.success(), "{done:?}");
+    assert!(fs::read_to_string(&file).unwrap().contains(wrong));
+}
+
 /// Waits until the only board is connected.
 async fn is_up(web: SocketAddr) {
     let looks = async {
@@ -274,5 +379,5 @@ async fn is_up(web: SocketAddr) {
             tokio::time::sleep(LOOK).await;
         }
     };
-    tokio::time::timeout(PATIENCE, looks).await.unwrap();
+    timeout(PATIENCE, looks).await.unwrap();
 }

@@ -5,7 +5,7 @@ use std::{fs, net::SocketAddr, os::unix::fs::PermissionsExt as _, process::Stdio
 use boardbridge::{
     bus::login::LOGIN_WAIT,
     cli::call,
-    front_end::lichess::login::{LoginError, Logins, MAX_STARTED},
+    front_end::lichess::login::{LoginError, Logins, MAX_STARTED, SCOPE},
 };
 use serde_json::{Value, json};
 use shakmaty::Color;
@@ -288,11 +288,37 @@ async fn a_login_is_finished_once_by_the_browser_that_began_it() {
     lichess.is_content();
 }
 
+#[tokio::test]
+async fn a_login_is_for_broadcasts_too_only_where_one_is_pushed_with_it() {
+    let mut table = Table::new().await;
+    let usual = config(&table.lichess, &table.house.folder);
+    let round = "[[broadcast]]\nround = \"aBcDeFgH\"\n";
+    let here = format!("url = \"http://{}\"\n", table.lichess.address);
+    let own = format!("token_file = {:?}\n", table.token());
+    let mut browser = Browser::default();
+    for (broadcast, scope) in [
+        (
+            format!("{round}{here}"),
+            "&scope=board%3Aplay+study%3Aread+study%3Awrite&",
+        ),
+        // One with a token of its own, one on another server, and none.
+        (format!("{round}{here}{own}"), "&scope=board%3Aplay&"),
+        (round.to_owned(), "&scope=board%3Aplay&"),
+        (String::new(), "&scope=board%3Aplay&"),
+    ] {
+        let more = format!("{usual}{broadcast}");
+        table.house.reloads(&BOARD, &more).await;
+        let url = browser.begins(table.at).await;
+        let url = url.replace("%20", "+");
+        assert!(url.contains(scope), "{scope} is not in {url}");
+    }
+}
+
 #[test]
 fn logins_that_were_begun_are_few_and_end_after_ten_minutes() {
     let state = |url: &str| url.split_once("&state=").unwrap().1.to_owned();
     let now = std::time::Instant::now();
-    let mut logins = Logins::new("https://lichess.org");
+    let mut logins = Logins::new("https://lichess.org", SCOPE);
     let begun = logins
         .begin(now, "http://pi/oauth/lichess".to_owned(), false)
         .unwrap();

@@ -19,7 +19,7 @@ use simulators::{
     run::Kind,
 };
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
+    io::AsyncReadExt,
     net::{TcpSocket, TcpStream},
     sync::mpsc,
     time::{timeout, timeout_at},
@@ -29,7 +29,7 @@ use tokio_tungstenite::{
     tungstenite::{Error, Message, client::IntoClientRequest},
 };
 
-use crate::support::{FAST_CITRINE, FAST_UCB, Hand, House, PATIENCE, process::Process};
+use crate::support::{FAST_CITRINE, FAST_UCB, Hand, House, PATIENCE, http, process::Process};
 
 /// En passant, a promotion with capture, both castlings.
 const GAME: &str =
@@ -636,15 +636,8 @@ async fn a_piece_that_slides_on_a_neo_is_published_once_where_it_stops() {
 }
 
 async fn get(address: SocketAddr, path: &str, headers: &str) -> String {
-    let mut stream = TcpStream::connect(address).await.unwrap();
     let request = format!("GET {path} HTTP/1.1\r\nConnection: close\r\n{headers}\r\n");
-    stream.write_all(request.as_bytes()).await.unwrap();
-    let mut text = String::new();
-    timeout(PATIENCE, stream.read_to_string(&mut text))
-        .await
-        .unwrap()
-        .unwrap();
-    text
+    http::answer(address, &request).await.unwrap()
 }
 
 #[tokio::test]

@@ -139,6 +139,20 @@ def is_told_how_it_stands(page: Page) -> None:
     until("pawns", lambda: re.fullmatch(r"[+\u2212]?\d\.\d", page.text(rating)))
 
 
+def sets_what_is_kept(page: Page, folder: Path) -> None:
+    """The name for saved games and the board of the app are chosen in Settings, and kept as a file."""
+    page.turn_to("settings")
+    field = lambda words: page.driver.find_element(By.XPATH, f"//section[@id='settings']//label[starts-with(., '{words}')]/*[last()]")
+    until("the board can be chosen", lambda: field("By Bluetooth").find_elements(By.CSS_SELECTOR, "[value='citrine']"))
+    field("Player at the board").send_keys("Zoë", Keys.ENTER)
+    until("the name is said", lambda: "is called Zoë" in page.text("#settings"))
+    field("By Bluetooth").send_keys("citrine")
+    until("the board is said", lambda: "may play on citrine" in page.text("#settings"))
+    kept = (folder / "state/settings.toml").read_text()
+    assert 'player = "Zoë"' in kept and '[[whitepawn]]\nboard = "citrine"\nble = {}' in kept, kept
+    page.turn_to("boards")
+
+
 def gets_another_name(page: Page, web: int) -> None:
     """By somebody else, while the list of boards is looked at: it does not wait until it looks again."""
     page.turn_to("desk")
@@ -206,6 +220,7 @@ def plays(daemon: Program, board: Board, web: int, folder: Path) -> None:
         print(f"  from the plug to the engine's first move: {took:.1f} s")
         assert took < FIRST_MOVE_S, took
         is_told_how_it_stands(page)
+        sets_what_is_kept(page, folder)
         gets_another_name(page, web)
         daemon.kill()
         daemon.start()
@@ -213,6 +228,7 @@ def plays(daemon: Program, board: Board, web: int, folder: Path) -> None:
         until("the engine waits again", lambda: is_asked(page))
     board.does("unplug")
     until("it is away", lambda: "not connected" in page.text("#board-citrine .link").lower())
+    until("the name is in the saved game", lambda: any('[White "Zoë"]' in file.read_text() for file in (folder / "games").glob("*.pgn")))
     board.does("plug")
     with plugged(board.is_plugged(), "ttyUSB95"):
         until("the same board at another name", lambda: is_asked(page))

@@ -33,9 +33,10 @@ PICTURES = re.findall(r'^  "([\w-]+)": "([\w ]+)",$', (FILES / "kinds.js").read_
 KINDS = [*((kind, f"A board of the kind {kind}", ["ble" if "air" in parts else "serial"]) for kind, parts in PICTURES), ("of-tomorrow", "Another", ["serial"])]
 SETTINGS = {
     "version": "0.1.0", "control": "paired", "may_control": True, "may_pair": True, "why_not": None,
-    "games": "/var/lib/boardbridge/games", "site": "Kitchen table", "player": None, "added": ["citrine", "neo"], "keyed": [], "started": [],
+    "games": "/var/lib/boardbridge/games", "site": "Kitchen table", "player": None, "every_move": False, "games_fixed": [], "added": ["citrine", "neo"], "keyed": [], "started": [],
     "linked": [], "fixed": [], "programs": "here", "programs_fixed": False, "lichess": True,
-    "lichess_board": "citrine", "lichess_chosen": None, "lichess_accept": "ask", "lichess_fixed": [],
+    "lichess_board": "citrine", "lichess_chosen": None, "lichess_accept": "ask", "lichess_take_backs": "ask", "lichess_fixed": [],
+    "whitepawn_tcp": None, "whitepawn_ble": "dgt", "whitepawn_rfcomm": None, "whitepawn_fixed": [],
     "kinds": [{"kind": kind, "title": title, "media": media, "key": kind == "dgt-pegasus"} for kind, title, media in KINDS],
 }
 FOUND = [
@@ -167,7 +168,8 @@ SCENES = {
     "two boards": Scene(FOUR[:2]),
     "four boards": Scene(FOUR),
     "found boards": Scene(FOUR, FOUND, keyed=["neo"], started=["neo"], linked=["citrine.dgt"]),
-    "fixed": Scene(FOUR[:2], added=[], fixed=["citrine"], engines=(), programs="network", programs_fixed=True),
+    "fixed": Scene(FOUR[:2], added=[], fixed=["citrine"], engines=(), programs="network", programs_fixed=True,
+                   games_fixed=["player", "every_move"], lichess_fixed=["board", "take_backs"], whitepawn_fixed=["ble"]),
     "may not": Scene([state("citrine", ITALIAN, **LICHESS)], may_control=False, may_pair=False,
                      why_not='control is off: to allow it from this computer, set control = "local" under [web] in the configuration'),
     "challenged": Scene([state("citrine", MATE, **OVER)], account=CHALLENGED),
@@ -177,7 +179,7 @@ SCENES = {
 VIEWS = [
     *[(name, "") for name in SCENES if name not in ["chosen", "found boards", "fixed"]],
     ("nothing", "desk"), ("found boards", "desk"), ("fixed", "desk"), ("may not", "desk"), ("challenged", "desk"), ("four boards", "wall"), ("nothing", "games"), ("one board", "games"),
-    ("one board", "settings"), ("two boards", "settings"), ("may not", "settings"),
+    ("one board", "settings"), ("two boards", "settings"), ("may not", "settings"), ("fixed", "settings"),
 ]
 
 
@@ -376,6 +378,31 @@ def unlocks(page: Page, server: Server, address: str) -> None:
     until("it is added", lambda: server.posted[1:] == [("found/d/add", {"key": "0123456789AB"})])
 
 
+def chooses(page: Page, server: Server, address: str) -> None:
+    """What is set for all is sent; what the configuration has is shown as set there."""
+    field = lambda words: page.driver.find_element("xpath", f"//section[@id='settings']//label[starts-with(., '{words}')]/*[last()]")
+    shows(page, server, address, "two boards", "settings")
+    server.posted.clear()
+    player = field("Player at the board")
+    player.send_keys("Zoë")
+    page.driver.execute_script("KEPT.forEach((show) => show())")
+    assert player.get_attribute("value") == "Zoë", "what is being typed stays"
+    player.send_keys(Keys.ENTER)
+    field("Save each move").click()
+    field("When the opponent wants to take back").send_keys("allow")
+    assert field("By Bluetooth").get_attribute("value") == "dgt" and field("By TCP").get_attribute("value") == ""
+    field("By TCP").send_keys("citrine")
+    field("By Bluetooth").send_keys("off")
+    wanted = [{"player": "Zoë"}, {"every_move": True}, {"lichess_take_backs": "yes"}, {"whitepawn_tcp": "citrine"}, {"whitepawn_ble": ""}]
+    until("they are sent", lambda: server.posted == [("settings", one) for one in wanted])
+    shows(page, server, address, "fixed", "settings")
+    for words in ["Player at the board", "Save each move", "When the opponent wants", "Games are played on", "By Bluetooth", "Chess programs of the network"]:
+        control = field(words)
+        assert not control.is_enabled() and "(set in the configuration)" in control.find_element("xpath", "..").text, words
+    for words in ["Place", "Challenges", "By TCP"]:
+        assert field(words).is_enabled(), words
+
+
 def fits(page: Page, server: Server, address: str) -> None:
     """A single board is on the screen with its players, clocks and what to press now, without scrolling."""
     for name in ["one board", "make", "mistake", "game over", "waits"]:
@@ -427,6 +454,7 @@ def main() -> None:
         page = Page(address, size, script="")
         offers(page, server, address)
         unlocks(page, server, address)
+        chooses(page, server, address)
         sits_still(page, server, address, name)
         draws(page, server, address, pictures, name)
         fits(page, server, address)

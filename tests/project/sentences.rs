@@ -81,6 +81,7 @@ const NOT_FOR_PLAYERS: [&[&str]; 5] = [
         "Video Mode",
         "X ON",
         "Xmit on",
+        "board:play study:read study:write",
         "info string ",
         "position {game}",
         "setoption name {name} value {value}",

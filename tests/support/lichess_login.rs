@@ -22,7 +22,13 @@ use super::Lichess;
 /// How long a code is good for.
 const CODE: Duration = Duration::from_secs(120);
 /// Lichess's own scopes that a program for boards may ask for.
-const SCOPES: [&str; 3] = ["board:play", "challenge:read", "challenge:write"];
+const SCOPES: [&str; 5] = [
+    "board:play",
+    "challenge:read",
+    "challenge:write",
+    "study:read",
+    "study:write",
+];
 
 /// What is odd about the answer to an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

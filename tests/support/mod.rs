@@ -4,6 +4,7 @@
 #![allow(dead_code, reason = "each room uses a part of it")]
 
 pub mod alone;
+pub mod http;
 pub mod kept;
 pub mod lichess;
 pub mod logged;

@@ -30,7 +30,7 @@ use crate::{
             server::try_pairings,
             settings::{BroadcastConfig, TOKEN},
         },
-        lichess::token::{self, Place, Token, TokenError},
+        lichess::token::{self, KEPT, Place, Token, TokenError},
         opponent::{
             settings::Program,
             trial::{self, Finding},
@@ -311,7 +311,11 @@ pub fn describe(config: &Config, file: &Path, here: Here, engines: &str) -> Stri
         text += &round(entry, &entry.boards(names.iter()));
         let named = entry.token_file.as_deref();
         let named = named.map(|file| TOKEN.read(file));
-        let read = named.as_ref().unwrap_or(&handed_for_broadcasts);
+        let is_missing = matches!(handed_for_broadcasts, Err(TokenError::Missing { .. }));
+        let state = config.state.path().filter(|_| is_missing);
+        let login = state.and_then(|state| TOKEN.of_login(&state.join(KEPT), entry.server()));
+        let read = named.as_ref().or(login.as_ref());
+        let read = read.unwrap_or(&handed_for_broadcasts);
         text += &told(&entry.round, of_token(read.as_ref(), &identity));
     }
     if let Some(mqtt) = &config.mqtt {

@@ -115,6 +115,8 @@ impl Desk {
         ];
         let plays = self.plays_of(&name);
         edits.extend(plays.map(|id| Edit::remove(files::of_play(&state, id))));
+        let without = |text: &str| files::with_board(text, &name, None);
+        edits.push(self.edit_of_settings(without).await?);
         let change = Change::make(&state, edits, None).await?;
         self.change(daemon, change, None).await?;
         info!(board = %name, "removed");
@@ -148,10 +150,8 @@ impl Desk {
             edits.push(Edit::write(files::of_play(&state, &id), play).in_place_of(&old));
             edits.push(Edit::remove(old));
         }
-        if self.config.lichess_chosen.as_ref() == Some(&from) {
-            let name = Some(to.to_string());
-            edits.push(self.edit_of_settings(files::LICHESS_BOARD, name).await?);
-        }
+        let with = |text: &str| files::with_board(text, &from, Some(&to));
+        edits.push(self.edit_of_settings(with).await?);
         let renamed = (from, to);
         let change = Change::make(&state, edits, Some(renamed.clone())).await?;
         self.change(daemon, change, Some(&renamed)).await?;
@@ -199,16 +199,15 @@ pub(super) fn has_key(make: &Identity) -> bool {
     make.key(&[KEY]).is_some()
 }
 
-/// Refuses a key that boards of this make cannot have, as the configuration does.
+/// Refuses a key that boards of this make cannot have, in the words of their driver.
 pub(super) fn fits(make: &Identity, key: &BoardKey) -> Result<(), Refused> {
     if !has_key(make) {
         return Err(Refused::Bad(format!("a {} has no key", make.title)));
     }
     let keys = Dict::from([(KEY.to_owned(), key.0.clone().into())]);
-    (make.read)(&Value::from(keys)).map(drop).map_err(|_| {
-        let words = "this is not a key: a key has 12 digits, each of 0 to 9 or A to F";
-        Refused::Bad(words.to_owned())
-    })
+    let read = (make.read)(&Value::from(keys));
+    read.map(drop)
+        .map_err(|error| Refused::Bad(error.kind.to_string()))
 }
 
 fn not_its(path: &Path) -> Refused {

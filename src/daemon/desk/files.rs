@@ -8,20 +8,28 @@ use std::{
 };
 
 use tempfile::NamedTempFile;
-use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, Value, value};
+use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, Value, value};
 
 use crate::{
     bus::desk::{BoardKey, Play},
-    config::added::{ACCEPT, BOARD, BOARDS, ENDING, PLAY, SETTINGS},
+    config::{
+        Key,
+        added::{BOARDS, ENDING, PLAY, SETTINGS},
+    },
     discovery::Way,
     driver::identity::Identity,
     net::default_ports::DEFAULT_UCI,
     system::private,
-    vocabulary::BoardName,
+    vocabulary::{AppWay, BoardName},
 };
 
 /// The ending of a board's file once it was removed: a board that comes by itself does not come again until it is added.
 const REMOVED: &str = "removed";
+
+/// The table of the app.
+const APP: &str = "whitepawn";
+/// The key of a table that names its board.
+const BOARD: &str = "board";
 
 /// The file of a board.
 pub(super) fn of_board(state: &Path, name: &BoardName) -> PathBuf {
@@ -43,31 +51,8 @@ pub(super) fn of_settings(state: &Path) -> PathBuf {
     state.join(SETTINGS)
 }
 
-/// A key of the file of settings.
-#[derive(Clone, Copy)]
-pub(super) struct Key {
-    pub table: &'static str,
-    pub name: &'static str,
-}
-
-/// Where chess programs connect.
-pub(super) const LISTEN: Key = Key {
-    table: "uci",
-    name: "listen",
-};
-/// Where games on Lichess are played.
-pub(super) const LICHESS_BOARD: Key = Key {
-    table: "lichess",
-    name: BOARD,
-};
-/// What is done with challenges.
-pub(super) const LICHESS_ACCEPT: Key = Key {
-    table: "lichess",
-    name: ACCEPT,
-};
-
 /// The text of the file of settings with this value, or without the key. `None`: there is nothing in it.
-pub(super) fn with_setting(text: &str, key: Key, new: Option<String>) -> Option<String> {
+pub(super) fn with_setting(text: &str, key: Key, new: Option<Value>) -> Option<String> {
     // A file that cannot be read says nothing.
     let mut document: DocumentMut = text.parse().unwrap_or_default();
     let item = document
@@ -78,13 +63,59 @@ pub(super) fn with_setting(text: &str, key: Key, new: Option<String>) -> Option<
     }
     let table = item.as_table_like_mut()?;
     match new {
-        Some(new) => drop(table.insert(key.name, value(new))),
+        Some(new) => drop(table.insert(key.name, Item::Value(new))),
         None => drop(table.remove(key.name)),
     }
     if table.is_empty() {
         document.remove(key.table);
     }
-    Some(document.to_string()).filter(|_| !document.is_empty())
+    unless_empty(&document)
+}
+
+/// The text of the file of settings where the app reaches this board in this way, or none. `None`: there is nothing in it.
+pub(super) fn with_app(text: &str, way: AppWay, board: Option<&BoardName>) -> Option<String> {
+    let mut document: DocumentMut = text.parse().unwrap_or_default();
+    let mut apps = match document.remove(APP) {
+        Some(Item::ArrayOfTables(apps)) => apps,
+        _ => ArrayOfTables::new(),
+    };
+    apps.retain(|app| !app.contains_key(way.key()));
+    if let Some(board) = board {
+        let mut app = Table::new();
+        app.insert(BOARD, value(board.as_str()));
+        app.insert(way.key(), value(InlineTable::new()));
+        apps.push(app);
+    }
+    if !apps.is_empty() {
+        document.insert(APP, Item::ArrayOfTables(apps));
+    }
+    unless_empty(&document)
+}
+
+/// The text of the file of settings where a board has another name, or is gone. `None`: there is nothing in it.
+pub(super) fn with_board(text: &str, from: &BoardName, to: Option<&BoardName>) -> Option<String> {
+    let mut document: DocumentMut = text.parse().ok()?;
+    let is = |table: &Table| table.get(BOARD).and_then(Item::as_str) == Some(from.as_str());
+    let lichess = document.get(Key::BOARD.table).and_then(Item::as_table);
+    if lichess.is_some_and(is) {
+        let name = to.map(|to| to.as_str().into());
+        let text = with_setting(&document.to_string(), Key::BOARD, name);
+        document = text.unwrap_or_default().parse().ok()?;
+    }
+    if let Some(apps) = document.get_mut(APP).and_then(Item::as_array_of_tables_mut) {
+        apps.retain(|app| to.is_some() || !is(app));
+        for app in apps.iter_mut().filter(|app| is(app)) {
+            app.insert(BOARD, value(to.map_or("", BoardName::as_str)));
+        }
+        if apps.is_empty() {
+            document.remove(APP);
+        }
+    }
+    unless_empty(&document)
+}
+
+fn unless_empty(document: &DocumentMut) -> Option<String> {
+    (!document.is_empty()).then(|| document.to_string())
 }
 
 /// Where chess programs connect if those of the network may.
@@ -292,7 +323,7 @@ pub(super) fn link(boards: &[BoardName; 2]) -> String {
 }
 
 fn listed(name: &str, table: Table) -> String {
-    let mut list = toml_edit::ArrayOfTables::new();
+    let mut list = ArrayOfTables::new();
     list.push(table);
     let mut document = DocumentMut::new();
     document.insert(name, Item::ArrayOfTables(list));

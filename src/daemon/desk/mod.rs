@@ -36,7 +36,7 @@ use self::{
 use super::Daemon;
 use crate::{
     bus::desk::{Clerk, Granted, Kind, Programs, Refused, Standing, Wish, Wished},
-    config::{Config, ConfigError, added::LEFT_OUT},
+    config::{Config, ConfigError, Key, added::LEFT_OUT},
     discovery::{plugging::Plugging, probe::Finding},
     driver::{identity::Identity, registry::MAKES},
     system::apart,
@@ -272,6 +272,7 @@ impl Desk {
         let plays = self.config.plays.iter();
         let (linked, started): (Vec<&String>, Vec<&String>) =
             plays.partition(|id| id.contains('.'));
+        let lichess = self.config.lichess.as_ref();
         self.clerk.stands(Standing {
             added: self.config.added.clone(),
             keyed: self.keyed(),
@@ -283,16 +284,15 @@ impl Desk {
             } else {
                 Programs::Network
             },
-            programs_fixed: self.config.says_programs,
+            programs_fixed: self.config.says(Key::LISTEN),
             lichess_board: self.config.lichess_board(),
             lichess_chosen: self.of_lichess().cloned(),
-            lichess_accept: self
-                .config
-                .lichess
-                .as_ref()
-                .map(|entry| entry.accept)
-                .unwrap_or_default(),
-            lichess_fixed: self.config.says_lichess.clone(),
+            lichess_accept: lichess.map(|entry| entry.accept).unwrap_or_default(),
+            lichess_take_backs: lichess.map(|entry| entry.take_backs).unwrap_or_default(),
+            lichess_fixed: self.config.written_of("lichess"),
+            games_fixed: self.config.written_of("games"),
+            apps: self.apps(),
+            apps_fixed: self.apps_fixed(),
             kinds: MAKES.iter().map(|make| kind(make)).collect(),
         });
     }

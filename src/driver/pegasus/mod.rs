@@ -39,6 +39,8 @@ use crate::{
 
 /// Its kind.
 pub const KIND: BoardKind = BoardKind::new("dgt-pegasus");
+/// Why a text is not a key.
+const NOT_A_KEY: &str = "this is not a key: a key has 12 digits, each of 0 to 9 or A to F";
 /// The pause between the commands with which a link begins (recorded: the maker's app leaves 1.5 s).
 const GREETING_GAP: Duration = Duration::from_millis(1_500);
 /// The pause between later commands. The maker's app asks every second and lights squares besides.

@@ -4,7 +4,7 @@ use std::{fmt, time::Duration};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
-use super::Pegasus;
+use super::{NOT_A_KEY, Pegasus};
 use crate::{
     chess::recognise::{Sensing, Waits},
     driver::{
@@ -74,10 +74,9 @@ impl Serialize for DeveloperKey {
 
 impl<'de> Deserialize<'de> for DeveloperKey {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        const RIGHT: &str = "12 hexadecimal digits in quotes, or \"\"";
         // The value is shown in no case: it may be nearly right.
-        let text: String =
-            text(deserializer, RIGHT).map_err(|_| D::Error::custom(format!("is not {RIGHT}")))?;
+        let text: String = text(deserializer, "12 digits in quotes")
+            .map_err(|_| D::Error::custom(format!("{NOT_A_KEY}, in quotes")))?;
         if text.is_empty() {
             return Ok(Self(None));
         }
@@ -94,7 +93,7 @@ impl<'de> Deserialize<'de> for DeveloperKey {
         });
         match bytes.map(<[u8; KEY_BYTES]>::try_from) {
             Some(Ok(key)) => Ok(Self(Some(key))),
-            _ => Err(D::Error::custom(format!("is not {RIGHT}"))),
+            _ => Err(D::Error::custom(NOT_A_KEY)),
         }
     }
 }

@@ -23,7 +23,10 @@ use super::{
 use crate::{
     bus::{Bus, delayed::Told},
     front_end::{
-        https::{Https, Unanswered, text},
+        https::{
+            Https, Unanswered, text,
+            token::{Token, TokenError},
+        },
         running_game::RunningGame,
         seat::serve::Keeper,
     },
@@ -50,6 +53,8 @@ pub struct Table {
     pub url: String,
     /// The token's file.
     pub token: PathBuf,
+    /// The file of a login, whose token serves where that one is missing.
+    pub login: Option<PathBuf>,
     /// The boards of the broadcast, in order.
     pub boards: Vec<BoardName>,
     /// Who plays.
@@ -84,6 +89,15 @@ fn now() -> Now {
     }
 }
 
+/// The token, perhaps that of a login.
+fn token(table: &Table) -> Result<Token, TokenError> {
+    let own = TOKEN.read(&table.token);
+    if let (Err(TokenError::Missing { .. }), Some(login)) = (&own, &table.login) {
+        return TOKEN.of_login(login, &table.url).unwrap_or(own);
+    }
+    own
+}
+
 /// Runs until `stop` is cancelled.
 pub async fn serve(table: Table, stop: CancellationToken) {
     let span = info_span!("broadcast", round = %table.round);
@@ -115,8 +129,7 @@ async fn run(mut table: Table, stop: CancellationToken) {
         {
             // Kept first, told second.
             keep(&mut round, &mut table).await;
-            let token = TOKEN.read(&table.token);
-            asked = Some(match token {
+            asked = Some(match token(&table) {
                 Ok(token) => {
                     http.set_token(Some(token));
                     Box::pin(ask_server(http.clone(), table.round.clone(), ask))

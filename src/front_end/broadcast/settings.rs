@@ -22,7 +22,7 @@ const ID: usize = 8;
 pub const TOKEN: Purpose = Purpose {
     credential: "broadcast.token",
     default_file: "/etc/boardbridge/broadcast.token",
-    remedy: "make one at https://lichess.org/account/oauth/token/create?scopes[]=study:read&scopes[]=study:write&description=BoardBridge \
+    remedy: "log in to Lichess on the page, or make one at https://lichess.org/account/oauth/token/create?scopes[]=study:read&scopes[]=study:write&description=BoardBridge \
              and write it there, with `chmod 600`",
 };
 

@@ -15,7 +15,7 @@ pub enum Trouble {
     NoToken(String),
     /// 401.
     #[error(
-        "the server does not accept the token, or it lacks the scope study:write: make a new one at \
+        "the server does not accept the token, or it lacks the scope study:write: log in to Lichess on the page again, or make a new one at \
          https://lichess.org/account/oauth/token/create?scopes[]=study:read&scopes[]=study:write"
     )]
     NotAccepted,

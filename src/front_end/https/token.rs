@@ -144,6 +144,20 @@ impl Purpose {
         Token::of(&self.text(file)?).ok_or_else(|| TokenError::NotOne(file.to_owned()))
     }
 
+    /// Reads the token of a login to this server. `None`: this file has none.
+    pub fn of_login(&self, file: &Path, server: &str) -> Option<Result<Token, TokenError>> {
+        let text = match self.text(file) {
+            Ok(text) => text,
+            Err(TokenError::Missing { .. }) => return None,
+            Err(error) => return Some(Err(error)),
+        };
+        let (token, of) = text.split_once('\n').unwrap_or((&text, ""));
+        if of.trim() != server {
+            return None;
+        }
+        Some(Token::of(token).ok_or_else(|| TokenError::NotOne(file.to_owned())))
+    }
+
     /// Reads the whole file of a token, which has to be for its owner alone.
     ///
     /// # Errors

@@ -36,6 +36,8 @@ pub struct Lobby {
     pub token: Place,
     /// The server.
     pub url: String,
+    /// What logins are for.
+    pub scope: &'static str,
     /// Where logins are asked for.
     pub bus: Bus,
 }
@@ -66,7 +68,7 @@ pub async fn serve(lobby: Lobby, stop: CancellationToken) {
         table: lobby.table.ok(),
         playing: None,
         token: lobby.token,
-        logins: Logins::new(&lobby.url),
+        logins: Logins::new(&lobby.url, lobby.scope),
         url: lobby.url,
         stop: stop.clone(),
     };

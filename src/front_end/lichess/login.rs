@@ -21,6 +21,8 @@ pub const CLIENT_ID: &str = "boardbridge";
 /// What the token is for: games at a board. Lichess takes it for challenges too, so `challenge:read` and `challenge:write` are
 /// not asked for.
 pub const SCOPE: &str = "board:play";
+/// The same, and for pushing games to a broadcast, whose round has to be read, too.
+pub const SCOPE_WITH_BROADCASTS: &str = "board:play study:read study:write";
 /// The most characters repeated of an error's name.
 const MAX_NAME: usize = 40;
 
@@ -119,14 +121,16 @@ pub struct Started {
 /// All of them.
 pub struct Logins {
     server: String,
+    scope: &'static str,
     started: VecDeque<Started>,
 }
 
 impl Logins {
-    /// None yet, at this server.
-    pub fn new(server: &str) -> Self {
+    /// None yet, at this server, for what this scope allows.
+    pub fn new(server: &str, scope: &'static str) -> Self {
         Self {
             server: server.to_owned(),
+            scope,
             started: VecDeque::new(),
         }
     }
@@ -159,7 +163,7 @@ impl Logins {
             ("redirect_uri", &started.back),
             ("code_challenge_method", "S256"),
             ("code_challenge", &pkce::challenge(&started.verifier)),
-            ("scope", SCOPE),
+            ("scope", self.scope),
             ("state", &started.state),
         ]);
         let begun = Begun {

@@ -5,7 +5,10 @@ use std::path::PathBuf;
 use serde::{Deserialize, Deserializer};
 
 use crate::{front_end::https::address, vocabulary::BoardName};
-pub use crate::{front_end::https::address::DEFAULT_URL, vocabulary::Accept};
+pub use crate::{
+    front_end::https::address::DEFAULT_URL,
+    vocabulary::{Accept, TakeBacks},
+};
 
 /// `[lichess]`
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -26,6 +29,9 @@ pub struct LichessConfig {
     /// How the opponent's take-back proposals are answered.
     #[serde(default)]
     pub take_backs: TakeBacks,
+    /// Whether a login is for broadcasts, too.
+    #[serde(skip)]
+    pub broadcasts: bool,
 }
 
 fn token_file<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<PathBuf>, D::Error> {
@@ -41,6 +47,7 @@ impl Default for LichessConfig {
             url: address::default_url(),
             accept: Accept::default(),
             take_backs: TakeBacks::default(),
+            broadcasts: false,
         }
     }
 }
@@ -50,19 +57,6 @@ impl LichessConfig {
     pub fn server(&self) -> &str {
         address::without_slash(&self.url)
     }
-}
-
-/// How the opponent's take-back proposals are answered.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum TakeBacks {
-    /// The player is asked.
-    #[default]
-    Ask,
-    /// They are accepted.
-    Yes,
-    /// They are declined.
-    No,
 }
 
 /// The session's settings.

@@ -70,16 +70,7 @@ impl Place {
     /// The token of a login, if there is one that counts.
     pub fn kept(&self) -> Option<Result<Token, TokenError>> {
         let file = self.login.as_ref().filter(|_| self.named.is_none())?;
-        let text = match PURPOSE.text(file) {
-            Ok(text) => text,
-            Err(TokenError::Missing { .. }) => return None,
-            Err(error) => return Some(Err(error)),
-        };
-        let (token, server) = text.split_once('\n').unwrap_or((&text, ""));
-        if server.trim() != self.server {
-            return None;
-        }
-        Some(Token::of(token).ok_or_else(|| TokenError::NotOne(file.clone())))
+        PURPOSE.of_login(file, &self.server)
     }
 
     /// Whether there is a token of a login.

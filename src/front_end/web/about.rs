@@ -6,6 +6,7 @@ use axum::{Extension, extract::State, response::Response};
 use serde_json::json;
 
 use super::{Control, House, Visitor, answer};
+use crate::vocabulary::AppWay;
 
 /// The settings, and what this visitor may do.
 pub(super) async fn daemon(
@@ -24,6 +25,8 @@ pub(super) async fn daemon(
         "games": kept.folder.map(|folder| folder.display().to_string()),
         "site": kept.site,
         "player": kept.player,
+        "every_move": kept.every_move,
+        "games_fixed": standing.games_fixed,
         "added": standing.added,
         "keyed": standing.keyed,
         "started": standing.started,
@@ -34,7 +37,12 @@ pub(super) async fn daemon(
         "lichess_board": standing.lichess_board,
         "lichess_chosen": standing.lichess_chosen,
         "lichess_accept": standing.lichess_accept,
+        "lichess_take_backs": standing.lichess_take_backs,
         "lichess_fixed": standing.lichess_fixed,
+        "whitepawn_tcp": standing.apps.get(&AppWay::Tcp),
+        "whitepawn_ble": standing.apps.get(&AppWay::Ble),
+        "whitepawn_rfcomm": standing.apps.get(&AppWay::Rfcomm),
+        "whitepawn_fixed": standing.apps_fixed,
         "kinds": standing.kinds,
         "lichess": house.bus.account().standing().is_some(),
     }))

@@ -99,6 +99,8 @@ pub struct SavedGames {
     pub site: Option<String>,
     /// The player at the boards.
     pub player: Option<String>,
+    /// Whether each move of a running game is written at once.
+    pub every_move: bool,
 }
 
 /// Tags of the running games for a broadcast. They take precedence over what an opponent's front-end knows.

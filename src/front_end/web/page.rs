@@ -40,7 +40,7 @@ macro_rules! script {
 }
 
 /// All of them.
-pub(super) const FILES: [File; 22] = [
+pub(super) const FILES: [File; 23] = [
     file!("/", "page.html", "text/html; charset=utf-8"),
     file!("/page.css", "page.css", "text/css; charset=utf-8"),
     script!("words.js"),
@@ -57,6 +57,7 @@ pub(super) const FILES: [File; 22] = [
     script!("kinds.js"),
     script!("desk.js"),
     script!("lichess.js"),
+    script!("chosen.js"),
     script!("login.js"),
     script!("pair.js"),
     file!("/pair.css", "pair.css", "text/css; charset=utf-8"),

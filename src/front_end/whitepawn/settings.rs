@@ -15,7 +15,7 @@ use crate::{
         toml_value::{Wrong, checked, number, text},
     },
     transport::settings::{MAX_BLE_NAME, SerialConfig, adapter, wrong_name},
-    vocabulary::BoardName,
+    vocabulary::{AppWay, BoardName},
 };
 
 /// The default address for the app by TCP.
@@ -52,6 +52,14 @@ fn yes() -> bool {
 }
 
 impl WhitePawnConfig {
+    /// How the app reaches the board, unless it is by a serial port.
+    pub fn app_way(&self) -> Option<AppWay> {
+        let tcp = self.tcp.as_ref().map(|_| AppWay::Tcp);
+        let ble = self.ble.as_ref().map(|_| AppWay::Ble);
+        let rfcomm = self.rfcomm.as_ref().map(|_| AppWay::Rfcomm);
+        tcp.or(ble).or(rfcomm)
+    }
+
     /// How the app reaches the board, in words.
     pub fn way(&self) -> String {
         let tcp = self.tcp.as_ref().map(|tcp| format!("tcp {}", tcp.listen));

@@ -7,12 +7,11 @@ const login = { part: element("section"), title: element("h3", "", "Lichess"), s
 async function showLogin() {
   let account = null;
   try {
-    settings = await ask("settings");
+    await showSettings();
     if (settings.lichess) account = await ask("lichess");
   } catch {
     // The line at the top says that the connection is lost.
   }
-  showChosen();
   const problem = worded(account?.problem);
   const user = account?.user || t("an-account");
   // Whose account it is comes after the connection.
@@ -34,37 +33,15 @@ async function showLogin() {
   }
 }
 
-/** A choice that is kept for all, unless the configuration has its `key`. */
-function chosen(key, words, options) {
-  const [label, select] = choice(words, options);
-  select.addEventListener("change", async () => {
-    let said = "";
-    try {
-      said = (await ask("settings", { ["lichess_" + key]: select.value })).done;
-    } catch (error) {
-      said = error.message;
-    }
-    tell(login.said, said);
-    showLogin();
-  });
-  return { key, label, select };
+/** A choice among these options, or the boards. */
+function lichessField(key, words, options) {
+  const select = options ? selectField(options) : boardsField([]);
+  return keeps("lichess_" + key, words, select, ({ lichess_fixed }) => lichess_fixed?.includes(key), login.said);
 }
 
-/** Shows where games are played, if there are several boards, and what is done with challenges. */
+/** Shows where games are played, if there are several boards, and what is done with what opponents ask. */
 function showChosen() {
-  const names = [...boards.keys()];
-  const board = login.choices[0];
-  if (board.select.dataset.names !== names.join()) {
-    board.select.replaceChildren(...names.map((name) => new Option(name, name)));
-    board.select.dataset.names = names.join();
-  }
-  for (const { key, label, select } of login.choices) {
-    const fixed = settings.lichess_fixed?.includes(key);
-    select.value = settings["lichess_" + key];
-    select.disabled = !settings.may_control || fixed;
-    label.title = fixed ? t("elsewhere") : "";
-    label.hidden = !settings.lichess || (key === "board" && names.length < 2);
-  }
+  login.choices[0].hidden = boards.size < 2;
   login.chosen.hidden = !settings.lichess;
 }
 
@@ -107,13 +84,15 @@ function pasteLogin() {
   return more;
 }
 
+KEPT.push(showChosen);
 login.said.setAttribute("role", "status");
 login.choices = [
-  chosen("board", t("played-on"), []),
-  chosen("accept", t("accepts"), ["ask", "all", "none"].map((one) => [one, t("accepts." + one)])),
+  lichessField("board", t("played-on")),
+  lichessField("accept", t("accepts"), ["ask", "all", "none"].map((one) => [one, t("accepts." + one)])),
+  lichessField("take_backs", t("take-backs"), ["ask", "yes", "no"].map((one) => [one, t("take-backs." + one)])),
 ];
 login.chosen = element("div", "switches");
-login.chosen.append(...login.choices.map(({ label }) => label));
+login.chosen.append(...login.choices);
 login.part.append(login.title, login.state, login.bar, login.chosen, login.said, pasteLogin());
 $("about").before(login.part);
 
@@ -121,6 +100,4 @@ $("about").before(login.part);
 function lookAgain() {
   if (location.hash === "#settings") showLogin();
 }
-window.addEventListener("hashchange", lookAgain);
 window.addEventListener("focus", lookAgain);
-lookAgain();

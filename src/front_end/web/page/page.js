@@ -186,6 +186,7 @@ function arrange(names) {
   for (const name of names) if (!boards.has(name)) boards.set(name, new Board(name));
   $("none").hidden = names.length > 0;
   enlargeChosen();
+  showKept();
   // A list with the names from before may have been made meanwhile.
   showDesk();
 }
@@ -255,14 +256,13 @@ async function showSettings() {
   for (const one of document.querySelectorAll(".programs")) {
     one.checked = settings.programs === "network";
     one.disabled = !settings.may_control || settings.programs_fixed;
-    write(one.previousElementSibling, t(settings.programs_fixed ? "programs-fixed" : "programs"));
+    write(one.previousElementSibling, settings.programs_fixed ? t("fixed", { words: t("programs") }) : t("programs"));
   }
+  showKept();
   const values = [
     [t("version"), settings.version],
     [t("control"), t("control." + settings.control)],
     [t("kept"), settings.games || t("not-kept")],
-    [t("site"), settings.site || t("not-set")],
-    [t("player"), settings.player || t("not-set")],
     ...[...boards.values()].filter(({ state }) => state).map(({ name, state }) => [t("board", { board: name }), [state.id, state.transport].filter(Boolean).join(", ")]),
   ];
   $("values").replaceChildren(...values.flatMap(([name, value]) => [element("dt", "", name), element("dd", "", value)]));
@@ -306,7 +306,7 @@ function turnTo() {
   enlargeChosen();
   if (wanted === "desk") showDesk().then(() => location.hash === "#lichess" && $("lichess").focus());
   if (wanted === "games") showGames().catch((error) => tell($("line"), error.message));
-  if (wanted === "settings") showSettings().catch((error) => tell($("line"), error.message));
+  if (wanted === "settings") showLogin();
 }
 
 window.addEventListener("hashchange", () => {
