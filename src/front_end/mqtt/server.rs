@@ -525,7 +525,7 @@ impl<'a> Server<'a> {
             self.filters.extend(elsewhere.filters());
         }
         self.put(online(&self.daemon, true, self.epoch));
-        self.outbox.connected(Instant::now());
+        self.outbox.connected();
     }
 
     fn lost(&mut self, why: &str) {
