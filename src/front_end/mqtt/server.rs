@@ -245,9 +245,12 @@ impl<'a> Server<'a> {
                     _ => {}
                 }
             }
+            if self.unreached.is_none() {
+                broker.leave().await;
+            }
         };
+        // A broker that is gone says our last will.
         let _ = timeout(FAREWELL_WAIT, said).await;
-        broker.leave();
     }
 
     fn put(&mut self, message: Message) {
