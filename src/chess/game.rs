@@ -425,9 +425,14 @@ impl Game {
 
     /// The moves in SAN, without numbers: `Nf6`.
     pub fn sans(&self) -> Vec<String> {
-        let mut at = self.start.clone();
+        self.sans_from(0)
+    }
+
+    /// The same without the first `plies`.
+    pub fn sans_from(&self, plies: usize) -> Vec<String> {
+        let mut at = self.position_at(plies);
         let mut san = |m: &Move| SanPlus::from_move_and_play_unchecked(&mut at, *m).to_string();
-        self.moves().iter().map(&mut san).collect()
+        self.moves().iter().skip(plies).map(&mut san).collect()
     }
 
     /// Whether the last position has occurred this many times (FIDE Laws of Chess 9.2.2: the same pieces, the same side to

@@ -47,12 +47,22 @@ fn state(epoch: u64, plies: usize) -> Vec<u8> {
     .into_bytes()
 }
 
+/// The same, with the event that led there.
+fn state_with_its_event(epoch: u64, plies: usize) -> Vec<u8> {
+    let mut state: Value = serde_json::from_slice(&state(epoch, plies)).unwrap();
+    state["peer"]["events"] = json!([move_event(plies)]);
+    state.to_string().into_bytes()
+}
+
+fn move_event(ply: usize) -> Value {
+    json!({ "event": "moved", "uci": GAME[ply - 1], "ply": ply, "by": "hand", "took": 1.5 })
+}
+
 fn event(epoch: u64, ply: usize) -> Vec<u8> {
-    json!({
-        "epoch": epoch, "sequence": ply, "event": "moved", "uci": GAME[ply - 1], "ply": ply, "by": "hand", "took": 1.5,
-    })
-    .to_string()
-    .into_bytes()
+    let mut event = move_event(ply);
+    event["epoch"] = epoch.into();
+    event["sequence"] = ply.into();
+    event.to_string().into_bytes()
 }
 
 fn online(epoch: u64, online: bool) -> Online {
@@ -94,7 +104,11 @@ fn every_move_is_told_once_and_in_order_whatever_the_broker_does() {
         let mut told = Vec::new();
         for (is_state, ply) in messages {
             if is_state {
-                let news = remote.state(now, &state(1, ply), true).unwrap();
+                let state = match random.bool() {
+                    true => state(1, ply),
+                    false => state_with_its_event(1, ply),
+                };
+                let news = remote.state(now, &state, true).unwrap();
                 told.extend(news.iter().flat_map(moved));
             } else {
                 remote.event(now, &event(1, ply)).unwrap();
@@ -103,6 +117,36 @@ fn every_move_is_told_once_and_in_order_whatever_the_broker_does() {
         assert_eq!(told, [1, 2, 3, 4, 5, 6], "seed {seed}");
         assert_eq!(remote.snapshot().game.len(), GAME.len());
     }
+}
+
+#[test]
+fn a_state_that_comes_before_its_events_tells_them_all_and_they_tell_nothing_again() {
+    let now = Instant::now();
+    let mut remote = remote();
+    remote.state(now, &state(1, 1), true).unwrap();
+    let mut after: Value = serde_json::from_slice(&state(1, 2)).unwrap();
+    after["sequence"] = 4.into();
+    after["peer"]["events"] =
+        json!([{ "event": "restarted" }, move_event(2), { "event": "of a newer version" }]);
+    let after = after.to_string();
+    let news = remote.state(now, after.as_bytes(), true).unwrap().unwrap();
+    assert_eq!(moved(&news), [2]);
+    assert!(news.events.contains(&Event::Restarted), "{:?}", news.events);
+    remote.event(now, &event(1, 2)).unwrap();
+    let next = remote.state(now, &state(1, 5), true).unwrap().unwrap();
+    assert_eq!(moved(&next), [3, 4, 5]);
+}
+
+#[test]
+fn what_happened_before_a_board_was_first_heard_is_not_told() {
+    let now = Instant::now();
+    let mut remote = remote();
+    // Said again at a connection of its daemon's.
+    let first = remote.state(now, &state_with_its_event(1, 3), true);
+    assert_eq!(moved(&first.unwrap().unwrap()), [0; 0]);
+    // Kept by the broker: told from the games, once.
+    let kept = remote.state(now, &state_with_its_event(1, 4), false);
+    assert_eq!(moved(&kept.unwrap().unwrap()), [4]);
 }
 
 #[test]

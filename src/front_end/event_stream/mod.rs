@@ -11,6 +11,7 @@ use std::{net::SocketAddr, time::Duration};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt, BufWriter},
     net::{TcpStream, tcp::OwnedReadHalf},
+    task::yield_now,
     time::timeout,
 };
 use tokio_util::sync::CancellationToken;
@@ -110,5 +111,7 @@ async fn watcher(stream: TcpStream, bus: Bus, slots: &Slots, leave: &Cancellatio
             () = leave.cancelled() => {}
             () = watching.more() => {}
         }
+        // Programs that wait for a move come first, those of other daemons too.
+        yield_now().await;
     }
 }

@@ -1,6 +1,6 @@
 //! The connection to a broker. The only file that knows the MQTT library.
 
-use std::{future::Future, io, path::PathBuf, time::Duration};
+use std::{future::Future, io, path::PathBuf, pin::Pin, time::Duration};
 
 use bytes::Bytes;
 use rumqttc::{
@@ -10,7 +10,6 @@ use rumqttc::{
 };
 use thiserror::Error;
 use tokio::{sync::mpsc, time::sleep};
-use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::{
     messages::MAX_MESSAGE,
@@ -83,8 +82,8 @@ pub trait Broker {
     fn subscribe(&mut self, filters: &[Filter]) -> bool;
     /// What is heard next. Cancel safe.
     fn heard(&mut self) -> impl Future<Output = Heard> + Send;
-    /// Leaves, without the last will.
-    fn leave(&mut self);
+    /// Leaves, without the last will: the last thing that is asked of it.
+    fn leave(&mut self) -> impl Future<Output = ()> + Send;
 }
 
 /// Why the broker cannot even be tried.
@@ -110,11 +109,12 @@ pub enum BrokerError {
 pub struct Connection {
     client: AsyncClient,
     heard: mpsc::Receiver<Heard>,
-    _stop: DropGuard,
+    /// All that the library does. It is driven by whoever waits for what is heard, so that nothing else runs in between.
+    library: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
 
 impl Connection {
-    /// Connects, and goes on doing so until it is dropped; if we vanish, the broker says `will`.
+    /// Connects while it is listened to; if we vanish, the broker says `will`.
     ///
     /// # Errors
     /// [`BrokerError`].
@@ -123,6 +123,8 @@ impl Connection {
         let mut options = MqttOptions::new(client_id, host);
         options.set_keep_alive(KEEP_ALIVE);
         options.set_max_packet_size(Some(MAX_MESSAGE));
+        // What is handed over together is written together.
+        options.set_max_request_batch(WINDOW);
         let mut network = NetworkOptions::new();
         network.set_tcp_nodelay(true);
         network.set_connection_timeout(CONNECT_WAIT);
@@ -145,12 +147,10 @@ impl Connection {
         }
         let (client, events) = AsyncClient::builder(options).capacity(REQUESTS).build();
         let (sender, heard) = mpsc::channel(HEARD);
-        let stop = CancellationToken::new();
-        tokio::spawn(poll(events, sender, stop.clone()));
         Ok(Self {
             client,
             heard,
-            _stop: stop.drop_guard(),
+            library: Box::pin(poll(events, sender)),
         })
     }
 }
@@ -192,28 +192,27 @@ impl Broker for Connection {
     }
 
     async fn heard(&mut self) -> Heard {
-        match self.heard.recv().await {
-            Some(heard) => heard,
-            // The task ends with us.
-            None => std::future::pending().await,
+        tokio::select! {
+            biased;
+            // First: what was handed over is written at once.
+            () = &mut self.library, if !self.heard.is_closed() => std::future::pending().await,
+            Some(heard) = self.heard.recv() => heard,
+            else => std::future::pending().await,
         }
     }
 
-    fn leave(&mut self) {
-        let _ = self.client.try_disconnect();
+    async fn leave(&mut self) {
+        if self.client.try_disconnect().is_ok() && !self.heard.is_closed() {
+            self.library.as_mut().await;
+        }
     }
 }
 
 /// Does all that the library does, and nothing else: it lives only while it is polled.
-async fn poll(mut events: EventLoop, heard: mpsc::Sender<Heard>, stop: CancellationToken) {
+async fn poll(mut events: EventLoop, heard: mpsc::Sender<Heard>) {
     let mut backoff = Backoff::default();
     loop {
-        let event = tokio::select! {
-            biased;
-            () = stop.cancelled() => return,
-            event = events.poll() => event,
-        };
-        let said = match event {
+        let said = match events.poll().await {
             Ok(Event::Incoming(packet)) => {
                 if matches!(packet, Packet::ConnAck(_)) {
                     backoff.reset();
@@ -228,11 +227,7 @@ async fn poll(mut events: EventLoop, heard: mpsc::Sender<Heard>, stop: Cancellat
                 // After an error the library connects at once.
                 let spread = Duration::from_millis(u64::from(std::process::id()) % SPREAD_MS);
                 let wait = backoff.next_wait() + spread;
-                tokio::select! {
-                    biased;
-                    () = stop.cancelled() => return,
-                    () = sleep(wait) => {}
-                }
+                sleep(wait).await;
                 if told.is_err() {
                     return;
                 }

@@ -1,7 +1,7 @@
 //! What waits for the broker, and what must be there whenever it is reached.
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     time::{Duration, Instant},
 };
 
@@ -11,7 +11,7 @@ use bytes::Bytes;
 /// `max_inflight_messages`).
 pub const WINDOW: usize = 16;
 /// Messages that may wait while the broker is away or slow: minutes of a hall's events. The oldest is dropped beyond that, and is
-/// in the boards' states all the same.
+/// in the boards' states all the same, which are told as soon as there is room.
 pub const MAX_WAITING: usize = 4_096;
 /// The same in bytes.
 pub const MAX_WAITING_BYTES: usize = 4 * 1024 * 1024;
@@ -73,6 +73,8 @@ struct Waiting {
 pub struct Outbox {
     /// What must be on the broker, by topic.
     kept: BTreeMap<String, Bytes>,
+    /// Topics under which the broker may have something else than `kept` has: said as soon as nothing else waits, without a copy.
+    unsaid: BTreeSet<String>,
     waiting: VecDeque<Waiting>,
     bytes: usize,
     /// Sent over this connection and not confirmed, oldest first: a broker confirms in order (MQTT 5.0, section 4.6).
@@ -91,6 +93,7 @@ impl Outbox {
                 let (topic, payload) = (message.topic.clone(), message.payload.clone());
                 self.kept.insert(topic, payload);
             }
+            self.unsaid.remove(&message.topic);
             // Whatever is kept is said at the next connection anyway.
             if !self.connected && !message.payload.is_empty() {
                 return;
@@ -114,7 +117,11 @@ impl Outbox {
                 break;
             };
             self.bytes -= oldest.message.size();
-            self.dropped += 1;
+            if oldest.message.retain {
+                self.unsaid.insert(oldest.message.topic);
+            } else {
+                self.dropped += 1;
+            }
         }
     }
 
@@ -124,7 +131,7 @@ impl Outbox {
     }
 
     /// The connection is there, and the broker may have forgotten everything.
-    pub fn connected(&mut self, now: Instant) {
+    pub fn connected(&mut self) {
         self.lost();
         self.connected = true;
         // Events first, the states that have them after: a state of before must not follow its events.
@@ -136,15 +143,7 @@ impl Outbox {
             .iter()
             .map(|waiting| waiting.message.size())
             .sum();
-        let kept = self.kept.iter();
-        let kept = kept.map(|(topic, payload)| Message::retained(topic.as_str(), payload.clone()));
-        for message in kept.collect::<Vec<_>>() {
-            self.bytes += message.size();
-            self.waiting.push_back(Waiting {
-                message,
-                since: now,
-            });
-        }
+        self.unsaid.extend(self.kept.keys().cloned());
     }
 
     /// The connection is lost: what was not confirmed waits again.
@@ -159,7 +158,9 @@ impl Outbox {
     /// The next message to send, unless the broker has enough to confirm.
     pub fn next(&mut self, now: Instant) -> Option<Message> {
         while self.connected && self.sent.len() < WINDOW {
-            let waiting = self.waiting.pop_front()?;
+            let Some(waiting) = self.waiting.pop_front() else {
+                return self.next_unsaid(now);
+            };
             self.bytes -= waiting.message.size();
             let age = now.saturating_duration_since(waiting.since);
             if waiting.message.life.is_some_and(|life| age > life) {
@@ -170,6 +171,19 @@ impl Outbox {
             return Some(message);
         }
         None
+    }
+
+    /// What the broker keeps and has not been told.
+    fn next_unsaid(&mut self, now: Instant) -> Option<Message> {
+        let topic = self.unsaid.pop_first()?;
+        // What is kept no more is taken off the broker.
+        let payload = self.kept.get(&topic).cloned().unwrap_or_default();
+        let message = Message::retained(&topic, payload);
+        self.sent.push_back(Waiting {
+            message: message.clone(),
+            since: now,
+        });
+        Some(message)
     }
 
     /// The message just taken could not be handed over: it is the next one again.
@@ -187,10 +201,10 @@ impl Outbox {
 
     /// Whether nothing waits and everything is confirmed.
     pub fn is_done(&self) -> bool {
-        self.waiting.is_empty() && self.sent.is_empty()
+        self.waiting.is_empty() && self.unsaid.is_empty() && self.sent.is_empty()
     }
 
-    /// How many messages were dropped since this was last asked.
+    /// How many events were dropped since this was last asked.
     pub fn take_dropped(&mut self) -> u64 {
         std::mem::take(&mut self.dropped)
     }
@@ -219,20 +233,20 @@ mod tests {
             None,
             "nothing is sent without a connection"
         );
-        outbox.connected(now);
+        outbox.connected();
         assert_eq!(sent(&mut outbox, now), ["event", "2"]);
         outbox.confirmed();
         outbox.confirmed();
         assert!(outbox.is_done());
         outbox.lost();
-        outbox.connected(now);
+        outbox.connected();
         assert_eq!(sent(&mut outbox, now), ["2"]);
     }
 
     #[test]
     fn what_was_not_confirmed_is_said_again_in_order() {
         let (mut outbox, now) = (Outbox::default(), Instant::now());
-        outbox.connected(now);
+        outbox.connected();
         for text in ["1", "2", "3"] {
             outbox.put(now, Message::once("b", text));
         }
@@ -240,7 +254,7 @@ mod tests {
         outbox.confirmed();
         outbox.lost();
         outbox.put(now, Message::once("b", "4"));
-        outbox.connected(now);
+        outbox.connected();
         assert_eq!(sent(&mut outbox, now), ["2", "3", "4"]);
     }
 
@@ -252,12 +266,49 @@ mod tests {
             outbox.put(now, Message::once("b", number.to_string()));
         }
         assert_eq!(outbox.take_dropped(), 3);
-        outbox.connected(now);
+        outbox.connected();
         assert_eq!(outbox.next(now).unwrap().payload, "3");
         for _ in 0..20 {
             outbox.put(now, Message::once("b", vec![b'x'; MAX_WAITING_BYTES / 10]));
         }
         assert!(outbox.bytes <= MAX_WAITING_BYTES);
+    }
+
+    #[test]
+    fn states_beyond_what_may_wait_are_all_told_to_a_broker_that_forgot_them() {
+        let (mut outbox, now) = (Outbox::default(), Instant::now());
+        let topic = |board: usize| format!("state {board:04}");
+        let state = || vec![b's'; MAX_WAITING_BYTES / 100];
+        let boards = 300;
+        let mut told = BTreeMap::new();
+        let tells = |outbox: &mut Outbox, told: &mut BTreeMap<String, Bytes>, most: usize| {
+            for _ in 0..most {
+                let Some(message) = outbox.next(now) else {
+                    return;
+                };
+                told.insert(message.topic, message.payload);
+                outbox.confirmed();
+            }
+        };
+        for board in 0..boards {
+            outbox.put(now, Message::retained(&topic(board), state()));
+        }
+        outbox.put(now, Message::retained("gone", "s"));
+        outbox.connected();
+        // It is told while boards go on, one of them with more than may wait.
+        tells(&mut outbox, &mut told, 10);
+        outbox.put(now, Message::retained("gone", ""));
+        outbox.put(now, Message::retained(&topic(7), "new"));
+        for _ in 0..200 {
+            outbox.put(now, Message::once("event", state()));
+            assert!(outbox.bytes <= MAX_WAITING_BYTES);
+        }
+        tells(&mut outbox, &mut told, usize::MAX);
+        assert!(outbox.is_done());
+        assert_eq!(told["gone"], "", "it is taken off the broker");
+        assert_eq!(told[&topic(7)], "new");
+        let missing = (0..boards).filter(|board| !told.contains_key(&topic(*board)));
+        assert_eq!(missing.count(), 0);
     }
 
     #[test]
@@ -267,14 +318,14 @@ mod tests {
         outbox.put(now, Message::once("c", "old").within(life));
         let later = now + life + Duration::from_secs(1);
         outbox.put(later, Message::once("c", "new").within(life));
-        outbox.connected(later);
+        outbox.connected();
         assert_eq!(sent(&mut outbox, later), ["new"]);
     }
 
     #[test]
     fn the_broker_is_not_sent_more_than_it_can_confirm() {
         let (mut outbox, now) = (Outbox::default(), Instant::now());
-        outbox.connected(now);
+        outbox.connected();
         for number in 0..WINDOW + 5 {
             outbox.put(now, Message::once("b", number.to_string()));
         }

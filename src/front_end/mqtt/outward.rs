@@ -1,4 +1,4 @@
-//! What happens on our boards, as messages: every event once, with its number, and the state after it.
+//! What happens on our boards, as messages: the state after it with the events that led there, and every event once, with its number.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -13,9 +13,16 @@ use super::{
 };
 use crate::{
     bus::{BoardHandle, Bus, Publication},
-    front_end::objects::lines::event_line,
-    vocabulary::{BoardName, ClientId, Snapshot},
+    front_end::objects::{Sans, lines::event_line},
+    vocabulary::{BoardName, ClientId, Event, Snapshot},
 };
+
+/// What is published of a board.
+#[derive(Debug)]
+struct Told {
+    numbers: Numbers,
+    sans: Sans,
+}
 
 /// What is published of our boards.
 #[derive(Debug)]
@@ -23,7 +30,7 @@ pub struct Outward {
     daemon: DaemonName,
     /// Where a board begins to count: beyond those that are gone, for it may be one of them that is back.
     first: Numbers,
-    boards: BTreeMap<BoardName, Numbers>,
+    boards: BTreeMap<BoardName, Told>,
 }
 
 impl Outward {
@@ -45,7 +52,8 @@ impl Outward {
         self.boards.keys()
     }
 
-    /// The messages about a publication: its events, each with a number of its own, then the state that has them.
+    /// The messages about a publication: first the state with its events, for programs elsewhere wait for it, then every event with a
+    /// number of its own.
     pub fn published(
         &mut self,
         bus: &Bus,
@@ -57,25 +65,27 @@ impl Outward {
             return Vec::new();
         };
         let topic = Topic::board(&self.daemon, &board.name, Part::Events);
-        let numbers = self.numbers(&board.name);
+        let Told { numbers, .. } = self.told(&board.name);
+        let first = numbers.sequence + 1;
+        numbers.sequence += publication.events.len() as u64;
+        let epoch = numbers.epoch;
         let mut messages = Vec::with_capacity(publication.events.len() + 1);
-        for event in &*publication.events {
-            numbers.sequence += 1;
+        messages.push(self.state_after(bus, board, state, &publication.events, guest));
+        for (sequence, event) in (first..).zip(&*publication.events) {
             let mut line = event_line(publication, event);
             if let Value::Object(line) = &mut line {
-                line.insert("epoch".to_owned(), numbers.epoch.into());
-                line.insert("sequence".to_owned(), numbers.sequence.into());
+                line.insert("epoch".to_owned(), epoch.into());
+                line.insert("sequence".to_owned(), sequence.into());
             }
             messages.push(Message::once(&topic, line.to_string()));
         }
-        messages.push(self.state(bus, board, state, guest));
         messages
     }
 
     /// Events of this board were lost here. Their number is given to nobody, so others see from the gap that they have to tell the moves
     /// from the next state.
     pub fn lost(&mut self, board: &BoardName) {
-        self.numbers(board).sequence += 1;
+        self.told(board).numbers.sequence += 1;
     }
 
     /// The message with a board's state.
@@ -86,16 +96,27 @@ impl Outward {
         state: &Arc<Snapshot>,
         guest: impl Fn(ClientId) -> Option<Guest>,
     ) -> Message {
+        self.state_after(bus, board, state, &[], guest)
+    }
+
+    fn state_after(
+        &mut self,
+        bus: &Bus,
+        board: &BoardHandle,
+        state: &Arc<Snapshot>,
+        events: &[Event],
+        guest: impl Fn(ClientId) -> Option<Guest>,
+    ) -> Message {
         let topic = Topic::board(&self.daemon, &board.name, Part::State);
-        let numbers = self.numbers(&board.name);
+        let Told { numbers, sans } = self.told(&board.name);
         numbers.revision += 1;
-        let object = state::write(bus, board, state, *numbers, guest);
+        let object = state::write(bus, board, state, *numbers, events, sans, guest);
         Message::retained(&topic, object.to_string())
     }
 
     /// The messages that take a board off the broker.
     pub fn gone(&mut self, board: &BoardName) -> Vec<Message> {
-        if let Some(last) = self.boards.remove(board) {
+        if let Some(Told { numbers: last, .. }) = self.boards.remove(board) {
             // The next number is given to nobody: from the gap others see that something may be missing.
             self.first.sequence = self.first.sequence.max(last.sequence + 1);
             self.first.revision = self.first.revision.max(last.revision);
@@ -104,8 +125,13 @@ impl Outward {
         vec![Message::retained(&topic, "")]
     }
 
-    fn numbers(&mut self, board: &BoardName) -> &mut Numbers {
-        self.boards.entry(board.clone()).or_insert(self.first)
+    fn told(&mut self, board: &BoardName) -> &mut Told {
+        let numbers = self.first;
+        let new = || Told {
+            numbers,
+            sans: Sans::default(),
+        };
+        self.boards.entry(board.clone()).or_insert_with(new)
     }
 }
 
@@ -123,7 +149,6 @@ mod tests {
             remote::{Ours, Remote},
             settings::FarBoard,
         },
-        vocabulary::Event,
     };
 
     #[test]

@@ -287,7 +287,8 @@ impl Remote {
             return Ok(Some(self.news(Vec::new())));
         }
         let object: Object = serde_json::from_slice(payload).map_err(|error| error.to_string())?;
-        if self.is_stale(object.numbers) {
+        let numbers = object.numbers();
+        if self.is_stale(numbers) {
             return Ok(None);
         }
         let standing = &self.standing;
@@ -295,11 +296,18 @@ impl Remote {
         let shown = object
             .snapshot(&self.name, &self.ours.daemon, &mut self.games, stated)
             .map_err(|error| error.to_string())?;
-        self.begins(object.numbers.epoch);
+        // The first state that is heard in an epoch has what happened before.
+        if live && self.is_shown && numbers.epoch == self.numbers.epoch {
+            let known = self.numbers.sequence;
+            let new = object.events().take(MAX_EVENTS);
+            let new = new.filter(|(number, _)| *number > known);
+            self.events.extend(new);
+        }
+        self.begins(numbers.epoch);
         let was_up = self.is_up();
         let first = !std::mem::replace(&mut self.is_shown, true);
-        let events = self.events_until(object.numbers.sequence, &shown, first);
-        self.numbers = object.numbers;
+        let events = self.events_until(numbers.sequence, &shown, first);
+        self.numbers = numbers;
         self.pairing = object.pairing(&shown);
         self.shown = shown;
         self.games_begun(first);

@@ -245,9 +245,12 @@ impl<'a> Server<'a> {
                     _ => {}
                 }
             }
+            if self.unreached.is_none() {
+                broker.leave().await;
+            }
         };
+        // A broker that is gone says our last will.
         let _ = timeout(FAREWELL_WAIT, said).await;
-        broker.leave();
     }
 
     fn put(&mut self, message: Message) {
@@ -525,7 +528,7 @@ impl<'a> Server<'a> {
             self.filters.extend(elsewhere.filters());
         }
         self.put(online(&self.daemon, true, self.epoch));
-        self.outbox.connected(Instant::now());
+        self.outbox.connected();
     }
 
     fn lost(&mut self, why: &str) {

@@ -24,19 +24,18 @@ use crate::{
     system::clock,
     vocabulary::{
         Advice, BoardName, BoardResult, By, CORRECTION_WAIT, ClientId, ClientName, ClientPlace,
-        GameEnd, Judge, LinkState, Reason, Snapshot, rounded,
+        Event, GameEnd, Judge, LinkState, Reason, Snapshot, rounded,
     },
 };
 
 /// Where in its daemon's publications a state stands.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Numbers {
     /// The start of the daemon.
     pub epoch: u64,
     /// The last event in it.
     pub sequence: u64,
     /// Counts states, also those without an event.
-    #[serde(default)]
     pub revision: u64,
 }
 
@@ -57,6 +56,9 @@ struct Peer {
     since: Option<String>,
     began: Option<String>,
     places: Vec<Place>,
+    /// The events that led to this state, up to its `sequence`: it may come before they do.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    events: Vec<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pairing: Option<PeerPairing>,
 }
@@ -74,6 +76,7 @@ impl Default for Peer {
             since: None,
             began: None,
             places: Vec::new(),
+            events: Vec::new(),
             pairing: None,
         }
     }
@@ -93,15 +96,17 @@ struct Place {
     answer: Vec<Text<UciMove>>,
 }
 
-/// The JSON of a board of ours, with the places of `guests`.
+/// The JSON of a board of ours, with the places of `guests` and the `events` that led to this state.
 pub fn write(
     bus: &Bus,
     board: &BoardHandle,
     snapshot: &Snapshot,
     numbers: Numbers,
+    events: &[Event],
+    sans: &mut objects::Sans,
     guest: impl Fn(ClientId) -> Option<Guest>,
 ) -> Value {
-    let mut object = objects::board(bus, board, snapshot);
+    let mut object = objects::board_in_san(bus, board, snapshot, sans.of(&snapshot.game));
     let places = snapshot.places.iter().filter_map(|place| {
         let Guest { daemon, client, .. } = guest(place.client)?;
         Some(Place {
@@ -124,6 +129,7 @@ pub fn write(
         since: snapshot.since.map(clock::exact),
         began: snapshot.began.map(clock::exact),
         places: places.collect(),
+        events: events.iter().map(|event| json!(event)).collect(),
         pairing: bus
             .pairings()
             .at(&board.name)
@@ -141,9 +147,10 @@ pub fn write(
 /// The JSON of a board of another daemon.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Object {
-    /// Where it stands in the daemon's publications.
-    #[serde(flatten)]
-    pub numbers: Numbers,
+    epoch: u64,
+    sequence: u64,
+    #[serde(default)]
+    revision: u64,
     link: String,
     #[serde(default)]
     why: Option<String>,
@@ -285,6 +292,22 @@ impl Object {
             target: target.map(Arc::new),
             ..Snapshot::new(board.clone())
         })
+    }
+
+    /// Where it stands in the daemon's publications.
+    pub fn numbers(&self) -> Numbers {
+        Numbers {
+            epoch: self.epoch,
+            sequence: self.sequence,
+            revision: self.revision,
+        }
+    }
+
+    /// The events that led to this state, with their numbers. Those of a newer version that mean nothing here are passed over.
+    pub fn events(&self) -> impl Iterator<Item = (u64, Event)> {
+        let events = self.peer.iter().flat_map(|peer| peer.events.iter().rev());
+        let numbered = (1..=self.sequence).rev().zip(events);
+        numbered.filter_map(|(number, event)| Some((number, Event::deserialize(event).ok()?)))
     }
 
     /// Who plays whom there, on the board in this state.

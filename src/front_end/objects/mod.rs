@@ -6,7 +6,7 @@ pub mod lines;
 pub mod wall;
 pub mod watching;
 
-use std::time::SystemTime;
+use std::{sync::Arc, time::SystemTime};
 
 use serde_json::{Value, json};
 use shakmaty::{Color, Position as _};
@@ -16,7 +16,7 @@ use crate::{
         BoardHandle, Bus,
         pairings::{ClocksAt, Pairing},
     },
-    chess::game::uci,
+    chess::game::{Game, uci},
     system::clock,
     vocabulary::{Advice, LinkState, Snapshot, rounded},
 };
@@ -33,12 +33,34 @@ fn link(link: &LinkState) -> &'static str {
     }
 }
 
+/// A game in SAN, as it was told last: the next one is usually the same, one move longer.
+#[derive(Debug, Default)]
+pub struct Sans {
+    game: Arc<Game>,
+    told: Vec<String>,
+}
+
+impl Sans {
+    /// This game in SAN.
+    pub fn of(&mut self, game: &Arc<Game>) -> &[String] {
+        let common = self.game.common_plies(game).unwrap_or(0);
+        self.told.truncate(common);
+        self.told.extend(game.sans_from(common));
+        self.game = game.clone();
+        &self.told
+    }
+}
+
 /// A board of this bus, in this state.
 pub fn board(bus: &Bus, board: &BoardHandle, snapshot: &Snapshot) -> Value {
+    board_in_san(bus, board, snapshot, &snapshot.game.sans())
+}
+
+/// The same, where its game in SAN is known.
+pub fn board_in_san(bus: &Bus, board: &BoardHandle, snapshot: &Snapshot, san: &[String]) -> Value {
     let paired = bus.pairings().shown(snapshot);
     let game = &snapshot.game;
     let took: Vec<Option<f64>> = snapshot.took.iter().map(|took| took.map(rounded)).collect();
-    let san = game.sans();
     json!({
         "event": "snapshot",
         "at": timestamp(clock::now()),
@@ -131,4 +153,27 @@ pub fn color(color: Color) -> &'static str {
 /// RFC 3339, UTC, milliseconds.
 pub fn timestamp(at: SystemTime) -> String {
     humantime::format_rfc3339_millis(clock::written(at)).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_game_in_san_is_right_after_moves_take_backs_and_other_games() {
+        let mut sans = Sans::default();
+        for moves in [
+            &["e2e4", "e7e5"][..],
+            &["e2e4", "e7e5", "g1f3", "b8c6", "f1b5"],
+            &["e2e4", "e7e5", "g1f3", "b8c6", "f1b5"],
+            &["e2e4", "e7e5", "g1f3", "g8f6"],
+            &["d2d4"],
+            &[],
+        ] {
+            let mut game = Game::standard();
+            game.play_uci(moves.iter().copied()).unwrap();
+            let game = Arc::new(game);
+            assert_eq!(sans.of(&game), game.sans(), "{moves:?}");
+        }
+    }
 }

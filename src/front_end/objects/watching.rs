@@ -26,6 +26,8 @@ pub struct Watching {
     boards: bus::Changes,
     pairings: pairings::Changes,
     present: Present,
+    /// What has happened, until its lines are asked for: then those that wait for a move have been woken.
+    untold: Option<Publication>,
     /// The lines of one publication, or of the pairings that have changed.
     next: VecDeque<String>,
     /// The pairings that the watcher knows.
@@ -42,6 +44,7 @@ impl Watching {
             boards: bus.changes(),
             pairings: bus.pairings().changes(),
             present: Present::of(&bus),
+            untold: None,
             next: VecDeque::new(),
             paired: paired(&bus),
             states: false,
@@ -60,6 +63,7 @@ impl Watching {
 
     /// The next line, if there is one now. `watchers` is the number of those connected.
     pub fn ready(&mut self, watchers: usize) -> Option<String> {
+        self.tell();
         self.next.pop_front().or_else(|| {
             self.present
                 .next(&self.bus, &mut self.subscription, watchers)
@@ -72,8 +76,12 @@ impl Watching {
             () = self.boards.next() => self.begin_again(),
             () = self.pairings.next() => self.tell_pairings(),
             news = self.subscription.next() => match news {
-                News::Published(publication) => self.tell(&publication),
+                News::Published(publication) => {
+                    self.tell();
+                    self.untold = Some(publication);
+                }
                 News::Lagged(missed) => {
+                    self.tell();
                     self.next.push_back(text(&lagged_line(missed)));
                     self.begin_again();
                 }
@@ -86,7 +94,11 @@ impl Watching {
         self.paired = paired(&self.bus);
     }
 
-    fn tell(&mut self, publication: &Publication) {
+    /// Makes the lines of what has happened.
+    fn tell(&mut self) {
+        let Some(publication) = &self.untold.take() else {
+            return;
+        };
         if publication
             .board()
             .is_some_and(|name| !self.bus.shows(name))
@@ -110,6 +122,7 @@ impl Watching {
     }
 
     fn tell_pairings(&mut self) {
+        self.tell();
         let now = paired(&self.bus);
         for board in self.bus.boards() {
             let (before, after) = (self.paired.get(&board.name), now.get(&board.name));

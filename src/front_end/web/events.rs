@@ -9,7 +9,7 @@ use axum::{
     response::Response,
 };
 use futures_util::{Stream, StreamExt as _, stream};
-use tokio::time::timeout;
+use tokio::{task::yield_now, time::timeout};
 
 use super::{House, Visitor, answer};
 use crate::front_end::objects::{wall::Wall, watching::Watching};
@@ -108,6 +108,8 @@ async fn next(watching: &mut Watching) -> String {
                 return line;
             }
             watching.more().await;
+            // Programs that wait for a move come first.
+            yield_now().await;
         }
     };
     match timeout(HEARTBEAT, line).await {
