@@ -206,6 +206,7 @@ impl Dgt {
             Message::Clock(tick) => {
                 let said = match self.clock.ticks(now, tick) {
                     Some(Heard::Button(Button::Ok)) => Some(Said::Key),
+                    Some(Heard::Lever) => Some(Said::Lever),
                     Some(Heard::Button(Button::Back)) => Some(Said::BackKey),
                     Some(Heard::WrongMode) => Some(Said::Event(DriverEvent::Trouble(WRONG_MODE))),
                     Some(Heard::RefusesTimes) => Some(Said::Event(DriverEvent::Trouble(NO_TIMES))),
@@ -213,6 +214,9 @@ impl Dgt {
                     Some(Heard::Button(Button::Other)) | None => None,
                 };
                 self.said.extend(said);
+                if self.clock.asks_times() {
+                    self.ask(now, Ask::Clock);
+                }
                 self.tell_clock(now);
             }
             Message::Other => {}
