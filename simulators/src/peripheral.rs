@@ -44,6 +44,8 @@ pub struct Profile {
     pub name: String,
     /// The services it advertises.
     pub advertised: Vec<Uuid>,
+    /// The manufacturer data that it advertises, with the number of the company.
+    pub maker_data: Option<(u16, Vec<u8>)>,
     /// The services it has.
     pub services: Vec<Service>,
 }

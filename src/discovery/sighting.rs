@@ -1,6 +1,7 @@
 //! A board that is plugged in or in the air, as far as that is known without asking it.
 
 use std::{
+    collections::HashMap,
     hash::{DefaultHasher, Hash, Hasher as _},
     path::PathBuf,
 };
@@ -94,8 +95,13 @@ pub fn own_make(usb: &UsbDevice) -> Option<&'static Identity> {
     MAKES.iter().find(own).copied()
 }
 
-/// What a device in the air may be: the make whose name it has, which is sure, or every make with a service that it offers.
-pub fn makes_on_air(name: &str, services: &[Uuid]) -> (Vec<&'static Identity>, bool) {
+/// What a device in the air may be: the make whose name it has, or else whose manufacturer data, which is sure, or every make with a
+/// service that it offers. A device without a name is known by its manufacturer data only.
+pub fn makes_on_air(
+    name: &str,
+    services: &[Uuid],
+    maker_data: &HashMap<u16, Vec<u8>>,
+) -> (Vec<&'static Identity>, bool) {
     // A Chessnut Go writes its name in capitals.
     let begins = |start: &&str| {
         let beginning = name.get(..start.len());
@@ -104,12 +110,22 @@ pub fn makes_on_air(name: &str, services: &[Uuid]) -> (Vec<&'static Identity>, b
     let starts = |make: &&Identity| {
         make.radio_names.iter().any(begins) && !make.other_radio_names.iter().any(begins)
     };
+    // Its owner may have renamed it.
+    let is_other = |make: &&Identity| make.other_radio_names.iter().any(begins);
+    let marked = |make: &&Identity| {
+        let has = |(company, start): &(u16, &[u8])| {
+            let data = maker_data.get(company);
+            data.is_some_and(|data| data.starts_with(start))
+        };
+        make.maker_data.iter().any(has) && !is_other(make)
+    };
     let has = |make: &&Identity| {
         let service = make.service;
-        service.is_some_and(|service| services.contains(&service))
+        !name.is_empty() && service.is_some_and(|service| services.contains(&service))
     };
     let makes = MAKES.iter().copied();
-    match makes.clone().find(starts) {
+    let sure = makes.clone().find(starts);
+    match sure.or_else(|| makes.clone().find(marked)) {
         Some(make) => (vec![make], true),
         None => (makes.filter(has).collect(), false),
     }
@@ -194,9 +210,10 @@ fn at_port(port: &Port) -> Option<Sighting> {
 pub fn in_the_air(seen: &[Seen]) -> Vec<Sighting> {
     let board = |device: &Seen| {
         // A Chessnut Air ends its name with a line feed.
-        let name = device.name.as_deref()?.trim();
-        let (makes, is_sure) = makes_on_air(name, &device.services);
+        let name = device.name.as_deref().unwrap_or_default().trim();
+        let (makes, is_sure) = makes_on_air(name, &device.services, &device.maker_data);
         let make = makes.first()?;
+        let name = if name.is_empty() { make.title } else { name };
         let address = device.address.clone();
         let way = if make.media.contains(&Medium::Ble) {
             Way::Ble(address)
@@ -220,13 +237,51 @@ mod tests {
     use super::*;
     use crate::text::swpp::NORDIC_UART;
 
+    fn kinds(
+        name: &str,
+        services: &[Uuid],
+        maker_data: &[(u16, &[u8])],
+    ) -> (Vec<&'static str>, bool) {
+        let data = maker_data.iter();
+        let data = data.map(|(company, data)| (*company, data.to_vec()));
+        let (makes, is_sure) = makes_on_air(name, services, &data.collect());
+        let kinds = makes.iter().map(|make| make.kind.as_str());
+        (kinds.collect(), is_sure)
+    }
+
+    #[test]
+    fn a_chessnut_that_was_renamed_is_known_by_its_manufacturer_data() {
+        const MAKER: u16 = 0x4450;
+        let chessnut = (vec!["chessnut"], true);
+        let known = |name, data: &[(u16, &[u8])]| kinds(name, &[], data);
+        for name in ["Grandma's board", ""] {
+            for data in [b"CS\x80", b"CS\x81", b"CS\x82", b"CS\x85"] {
+                assert_eq!(known(name, &[(MAKER, data)]), chessnut, "{name} {data:?}");
+            }
+            assert_eq!(known(name, &[(MAKER, b"CS\x85\x01\x02")]), chessnut);
+            // Another maker's, another device of this one, the Evo, and what was cut off.
+            for data in [
+                (0x004c, &b"CS\x80"[..]),
+                (MAKER, b"\x80"),
+                (MAKER, b"CS\x83"),
+                (MAKER, b"CS"),
+                (MAKER, b""),
+            ] {
+                assert_eq!(known(name, &[data]), (vec![], false), "{name} {data:?}");
+            }
+        }
+        // The maker lets the name win, too.
+        let data: &[(u16, &[u8])] = &[(MAKER, b"CS\x80")];
+        assert_eq!(known("Chessnut Evo", data), (vec![], false));
+        assert_eq!(known("DGT_PEGASUS_1", data), (vec!["dgt-pegasus"], true));
+        assert_eq!(known("Chessnut Air", &[(MAKER, b"CS\x83")]), chessnut);
+        // One without a name is not every device that has a serial service.
+        assert_eq!(kinds("", &NORDIC_UART[..1], &[]), (vec![], false));
+    }
+
     #[test]
     fn a_board_that_was_renamed_may_be_any_that_has_its_service() {
-        let kinds = |name: &str, services: &[Uuid]| {
-            let (makes, is_sure) = makes_on_air(name, services);
-            let kinds: Vec<&str> = makes.iter().map(|make| make.kind.as_str()).collect();
-            (kinds, is_sure)
-        };
+        let kinds = |name: &str, services: &[Uuid]| kinds(name, services, &[]);
         let uart = &NORDIC_UART[..1];
         assert_eq!(kinds("DGT_PEGASUS_1", uart), (vec!["dgt-pegasus"], true));
         let either = vec!["swpp", "dgt-pegasus"];

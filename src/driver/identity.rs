@@ -36,6 +36,8 @@ pub struct Identity {
     pub radio_names: &'static [&'static str],
     /// Those of other boards that begin so too.
     pub other_radio_names: &'static [&'static str],
+    /// What the manufacturer data in the advertisements of such boards begins with, by the number of the company.
+    pub maker_data: &'static [(u16, &'static [u8])],
     /// A Bluetooth service that such boards offer; other devices may offer it too.
     pub service: Option<Uuid>,
     /// By what it is known on USB.

@@ -25,6 +25,8 @@ const LONG: Duration = Duration::from_secs(70);
 /// The hand looks at what it is asked after this long.
 const READS: Duration = Duration::from_secs(5);
 
+/// A hand that has put all pieces as in the game so often in one game gives up: it would be asked for ever.
+const MOST_PUT_UP: usize = 30;
 /// The program takes back what the hand has taken back after this long.
 const TAKES_BACK: Duration = Duration::from_secs(1);
 
@@ -80,6 +82,8 @@ pub struct Table {
     ended: bool,
     /// It has put its last piece straight.
     adjusted: bool,
+    /// How often it has put all pieces as in the game.
+    put_up: usize,
     progress: Instant,
     outcome: Outcome,
     log: Vec<String>,
@@ -133,6 +137,7 @@ impl Table {
             anew: false,
             ended: false,
             adjusted: false,
+            put_up: 0,
             progress: now,
             outcome: Outcome {
                 plies: line.len(),
@@ -513,6 +518,8 @@ impl Table {
             self.made = self.game.len();
             self.back_to = None;
             self.progress = self.now;
+            self.put_up += 1;
+            self.over |= self.put_up > MOST_PUT_UP;
         }
         self.adjusted = true;
         self.asks_since = Some(after);

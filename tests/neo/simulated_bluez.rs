@@ -61,6 +61,7 @@ impl Echo {
             profile: Profile {
                 name: NAME.into(),
                 advertised: vec![SERVICE],
+                maker_data: None,
                 services: vec![Service {
                     uuid: SERVICE,
                     characteristics: vec![

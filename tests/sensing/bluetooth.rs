@@ -307,6 +307,24 @@ async fn a_second_board_of_a_name_that_another_has_is_offered() {
 }
 
 #[tokio::test]
+async fn a_scan_knows_a_chessnut_that_its_owner_has_renamed() {
+    let bluez = Bluez::start().unwrap();
+    let renamed = Chessnut::new(chessnut::Settings {
+        name: Some("Grandma's board".to_owned()),
+        speed: SPEED,
+        ..chessnut::Settings::default()
+    });
+    let _board = bluez.host(ADAPTER, BOARD, renamed).unwrap();
+    let mut scan = tokio::process::Command::from(boardbridge(&bluez));
+    let scanned = soon("the scan", scan.arg("scan").output()).await.unwrap();
+    let said = String::from_utf8(scanned.stdout).unwrap();
+    let lines = format!("kind = \"chessnut\"\nble = {{ address = \"{BOARD}\" }}");
+    assert!(said.contains(&lines), "{said}");
+    assert!(said.contains("# Grandma's board at"), "{said}");
+    assert!(!said.contains("other things do, too"), "{said}");
+}
+
+#[tokio::test]
 async fn a_scan_tells_boards_of_one_model_apart() {
     let bluez = Bluez::start().unwrap();
     let _first = bluez.host(ADAPTER, BOARD, air()).unwrap();

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use boardbridge::vocabulary::{Clocks, Command};
+use boardbridge::{
+    chess::game::Game,
+    vocabulary::{Clocks, Command},
+};
 use rig::clock::Clocked as _;
 use shakmaty::{ByColor, Color, uci::UciMove};
 use simulators::{
@@ -187,7 +190,7 @@ fn a_clock_that_refuses_the_times_is_told_of_once_and_tried_again_in_the_next_ga
     table.waits(Duration::from_secs(20));
     assert_eq!(sets(&table), 3);
     table.told_of(None);
-    table.game = boardbridge::chess::game::Game::standard();
+    table.game = Game::standard();
     table.states(true);
     table.wood.hand(table.now, HandAction::NewGame);
     table.is_ready();
@@ -236,7 +239,7 @@ fn fast_moves_leave_the_clock_with_the_last_times() {
 }
 
 #[test]
-fn the_back_button_asks_once_to_take_back_and_other_buttons_and_the_lever_do_nothing() {
+fn the_back_button_asks_once_to_take_back_and_other_buttons_and_the_lever_do_not() {
     const ASKS: &str = "the player asks to take the last move back";
     let mut table = board(with(Kind::Dgt3000), person());
     table.plays("e2e4 e7e5", true, tidily);
@@ -254,6 +257,53 @@ fn the_back_button_asks_once_to_take_back_and_other_buttons_and_the_lever_do_not
     table.waits(Duration::from_secs(4));
     assert_eq!(table.story().matches(ASKS).count(), 1, "{}", table.story());
     table.plays("g1f3 b8c6", true, tidily);
+}
+
+/// The board's settle time is far longer than the test waits.
+fn slow_with_a_clock() -> Board {
+    let settings = dgt::Settings {
+        clock: Some(with(Kind::Dgt3000)),
+        pieces: person(),
+        ..dgt::Settings::default()
+    };
+    let mut table = Table::new(dgt::Dgt::new(settings), "settle = \"10s\"");
+    table.hears = false;
+    table.states(true);
+    table.is_ready();
+    table
+}
+
+#[test]
+fn the_lever_says_that_the_pieces_stand_if_they_do() {
+    const MENDED: &str = "the pieces are in place again";
+    for set_up in [true, false] {
+        let mut table = slow_with_a_clock();
+        table.game = Game::from_fen("8/8/4k3/8/8/4K3/4P3/8 w - - 0 1").unwrap();
+        table.states(false);
+        table.waits(Duration::from_secs(1));
+        if set_up {
+            let position = table.game.position().clone();
+            let pieces = simulators::game::Game::from_start(position);
+            let order = HandAction::SetUp(Box::new(pieces));
+            table.wood.hand(table.now, order);
+            table.comes("the position", |table| table.story().contains(". set-up"));
+            table.waits(Duration::from_secs(1));
+        }
+        table.wood.press_lever(table.now);
+        table.waits(Duration::from_secs(2));
+        assert_eq!(table.story().contains(MENDED), set_up, "{}", table.story());
+    }
+}
+
+#[test]
+fn the_lever_at_the_start_begins_no_new_game() {
+    let mut table = board(with(Kind::Dgt3000), person());
+    table.plays("e2e4 e7e5", true, tidily);
+    table.wood.hand(table.now, HandAction::NewGame);
+    table.waits(Duration::from_millis(300));
+    table.wood.press_lever(table.now);
+    table.waits(Duration::from_millis(50));
+    assert_eq!(table.snapshot().game.len(), 2, "{}", table.story());
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! A device near an adapter: a peripheral, and what `BlueZ` knows about it.
 
 use std::{
+    collections::BTreeMap,
     os::unix::net::UnixStream,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
@@ -199,6 +200,10 @@ impl Device {
         }
         if let Some(rssi) = self.sighting.rssi() {
             properties.insert("RSSI", rssi.into());
+        }
+        if let Some((company, data)) = self.profile.maker_data.clone() {
+            let data = BTreeMap::from([(company, Variant::from(data))]);
+            properties.insert("ManufacturerData", data.into());
         }
         if let Ok(adapter) = ObjectPath::try_from(self.adapter.clone()) {
             properties.insert("Adapter", adapter.into());

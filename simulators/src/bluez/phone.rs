@@ -270,6 +270,7 @@ impl Handset {
         Self(Profile {
             name: name.to_owned(),
             advertised: Vec::new(),
+            maker_data: None,
             services: Vec::new(),
         })
     }

@@ -95,7 +95,7 @@ impl Chessnut {
         let name = settings.name.clone();
         let name = name.unwrap_or_else(|| settings.model.name().to_owned());
         Self {
-            profile: profile::profile(name),
+            profile: profile::profile(name, settings.model.family()),
             pieces: Pieces::new(settings.pieces.clone()),
             on: true,
             since: None,

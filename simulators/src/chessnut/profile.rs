@@ -20,8 +20,11 @@ pub const COMMANDS: Uuid = vendor(0x72);
 /// Replies, and the button: it notifies.
 pub const REPLIES: Uuid = vendor(0x73);
 
-/// A board of this name. It advertises no service.
-pub(super) fn profile(name: String) -> Profile {
+/// The company in its advertisements.
+const MAKER: u16 = 0x4450;
+
+/// A board of this name and family. It advertises no service.
+pub(super) fn profile(name: String, family: Option<u8>) -> Profile {
     let notifies = |uuid| Characteristic {
         uuid,
         flags: Flags {
@@ -40,6 +43,7 @@ pub(super) fn profile(name: String) -> Profile {
     Profile {
         name,
         advertised: Vec::new(),
+        maker_data: family.map(|family| (MAKER, vec![b'C', b'S', family])),
         services: vec![
             Service {
                 uuid: POSITION_SERVICE,

@@ -36,6 +36,17 @@ impl Model {
             Self::Move => "Chessnut Move",
         }
     }
+
+    /// The byte that tells its family, on USB and in its advertisements. That of the Move is not known.
+    pub(super) fn family(self) -> Option<u8> {
+        match self {
+            Self::Air => Some(0x80),
+            Self::Pro => Some(0x81),
+            Self::AirPlus => Some(0x82),
+            Self::Go => Some(0x85),
+            Self::Move => None,
+        }
+    }
 }
 
 /// What follows the squares in a position frame.

@@ -98,6 +98,7 @@ pub(super) fn profile(name: String) -> Profile {
     Profile {
         name,
         advertised: vec![BATTERY_SERVICE, INFORMATION_SERVICE, VENDOR_SERVICE],
+        maker_data: None,
         services: vec![
             service(
                 Uuid::from_u128(0x6e40_0001_b5a3_f393_e0a9_e50e_24dc_ca9e),

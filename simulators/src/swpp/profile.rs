@@ -26,6 +26,7 @@ pub(super) fn profile(name: String) -> Profile {
     Profile {
         name,
         advertised: vec![SERVICE],
+        maker_data: None,
         services: vec![Service {
             uuid: SERVICE,
             characteristics: vec![

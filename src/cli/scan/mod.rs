@@ -151,12 +151,12 @@ fn bluetooth(
     let mut found = false;
     for device in seen {
         // A Chessnut Air ends its name with a line feed.
-        let Some(name) = device.name.as_deref().map(str::trim) else {
-            continue;
-        };
-        let (makes, sure) = makes_on_air(name, &device.services);
+        let name = device.name.as_deref().unwrap_or_default().trim();
+        let (makes, sure) = makes_on_air(name, &device.services, &device.maker_data);
         let Some(make) = makes.first() else {
-            others.push(format!("\"{}\" ({})", escaped(name), device.address));
+            if !name.is_empty() {
+                others.push(format!("\"{}\" ({})", escaped(name), device.address));
+            }
             continue;
         };
         let (table, kind) = match makes[..] {
@@ -173,7 +173,7 @@ fn bluetooth(
         } else {
             ": has a serial service, as home-made boards and a DGT Pegasus do; other things do, too"
         };
-        let shown = escaped(name);
+        let shown = escaped(if name.is_empty() { make.title } else { name });
         writeln!(output, "# {shown} at {}{signal}{perhaps}", device.address)?;
         writeln!(output, "[boards.{table}]\n{kind}")?;
         let address = &device.address;

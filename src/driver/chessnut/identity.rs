@@ -12,6 +12,16 @@ const SIGNS: &[UsbSign] = &[
     UsbSign::Own(0x2d80, 0x8400..=0x86ff),
 ];
 
+/// The company, then `CS` and the family, as on USB. The Evo, 83, is left out.
+const MAKER_DATA: &[(u16, &[u8])] = &[
+    (0x4450, b"CS\x80"),
+    (0x4450, b"CS\x81"),
+    (0x4450, b"CS\x82"),
+    (0x4450, b"CS\x84"),
+    (0x4450, b"CS\x85"),
+    (0x4450, b"CS\x86"),
+];
+
 /// What the rest of the program knows about this make.
 pub static IDENTITY: Identity = Identity {
     kind: KIND,
@@ -23,6 +33,7 @@ pub static IDENTITY: Identity = Identity {
     radio_names: &["Chessnut", "Chess Air", "ChessAir", "Smart Chess"],
     // It speaks otherwise.
     other_radio_names: &["Chessnut Evo"],
+    maker_data: MAKER_DATA,
     service: None,
     usb: &[SIGNS],
     probe: None,

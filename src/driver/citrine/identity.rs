@@ -21,6 +21,7 @@ pub static IDENTITY: Identity = Identity {
     media: &[Medium::Serial],
     radio_names: &[],
     other_radio_names: &[],
+    maker_data: &[],
     service: None,
     usb: &[&CABLES, SIGNS],
     probe: Some(Probe {

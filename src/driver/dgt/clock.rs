@@ -37,6 +37,8 @@ const MOST: u64 = 9 * 3600 + 59 * 60 + 59;
 pub enum Heard {
     /// This button was pressed.
     Button(Button),
+    /// The lever was pressed.
+    Lever,
     /// The clock cannot be set in the mode that it is in.
     WrongMode,
     /// The clock does not take the times.
@@ -152,6 +154,10 @@ pub struct Clock {
     under_way: Option<(Told, u8, Instant)>,
     /// What it said last, and until when it may say so again without meaning it.
     said: Option<(Tick, Instant)>,
+    /// Which side of its lever was up when it last told its times.
+    right_high: Option<bool>,
+    /// It was asked for that.
+    asked: bool,
 }
 
 impl Clock {
@@ -172,6 +178,8 @@ impl Clock {
             silences: 0,
             under_way: None,
             said: None,
+            right_high: None,
+            asked: false,
         }
     }
 
@@ -217,6 +225,12 @@ impl Clock {
         Greeting::Nowhere
     }
 
+    /// Whether it is to be asked for its times, once: which side of its lever is up is not known, and it may stand still.
+    pub fn asks_times(&mut self) -> bool {
+        let unknown = self.kind.is_some() && self.right_high.is_none();
+        unknown && !std::mem::replace(&mut self.asked, true)
+    }
+
     /// The clock should have these times. `None`: they are not known any more, so it stops.
     pub fn set(&mut self, now: Instant, times: Option<Times>) {
         let left = self.left.take();
@@ -253,7 +267,12 @@ impl Clock {
                 };
             }
             Tick::Nothing => {}
-            Tick::Times => self.absent &= self.silences >= SILENCES,
+            Tick::Times { right_high } => {
+                self.absent &= self.silences >= SILENCES;
+                let before = self.right_high.replace(right_high);
+                let pressed = before.is_some_and(|before| before != right_high);
+                return pressed.then_some(Heard::Lever);
+            }
             Tick::Ready => self.wrong_mode = false,
             Tick::Button(button) => return Some(Heard::Button(button)),
             Tick::WrongMode => {
@@ -391,6 +410,8 @@ mod tests {
         good: true,
         answer: 0x22,
     };
+
+    const TIMES: Tick = Tick::Times { right_high: false };
 
     fn taken(command: u8) -> Tick {
         Tick::Acknowledged {
@@ -574,7 +595,7 @@ mod tests {
                 sent += 1;
                 heard.extend(clock.ticks(now, error));
             }
-            heard.extend(clock.ticks(now, Tick::Times));
+            heard.extend(clock.ticks(now, TIMES));
         }
         assert_eq!(sent, REFUSALS);
         assert_eq!(heard, [Heard::RefusesTimes]);
@@ -595,7 +616,7 @@ mod tests {
             let mut sent = 0;
             for _ in 0..120 {
                 sent += u8::from(clock.next(*now).is_some());
-                clock.ticks(*now, Tick::Times);
+                clock.ticks(*now, TIMES);
                 *now += Duration::from_secs(1);
             }
             sent
@@ -605,7 +626,7 @@ mod tests {
         assert_eq!(ask(&mut clock, &mut now), TRIES * SILENCES);
         // Another one is connected.
         clock.ticks(now, Tick::Absent);
-        clock.ticks(now, Tick::Times);
+        clock.ticks(now, TIMES);
         assert!(clock.next(now).is_some());
     }
 
@@ -675,6 +696,22 @@ mod tests {
     }
 
     #[test]
+    fn the_lever_is_pressed_when_its_other_side_is_up_and_not_when_it_is_first_seen() {
+        let now = Instant::now();
+        let up = |right_high| Tick::Times { right_high };
+        let mut clock = Clock::new(Model::EBoard);
+        assert_eq!(clock.ticks(now, up(true)), None);
+        assert_eq!(clock.ticks(now, up(true)), None);
+        assert_eq!(clock.ticks(now, up(false)), Some(Heard::Lever));
+        assert_eq!(clock.ticks(now, up(true)), Some(Heard::Lever));
+        // It may have been pressed while nobody looked.
+        let mut clock = clock.anew();
+        assert_eq!(clock.ticks(now, up(false)), None);
+        assert_eq!(clock.ticks(now, Tick::Absent), None);
+        assert_eq!(clock.ticks(now, up(true)), None);
+    }
+
+    #[test]
     fn a_clock_that_does_not_answer_is_left_alone_until_it_shows_its_times() {
         let mut now = Instant::now();
         let mut clock = Clock::new(Model::EBoard);
@@ -684,7 +721,7 @@ mod tests {
         }
         assert_eq!(clock.next(now), None);
         assert_eq!(clock.next(now + 10 * ACK_WAIT), None);
-        clock.ticks(now, Tick::Times);
+        clock.ticks(now, TIMES);
         assert!(clock.next(now).is_some());
         clock.ticks(now, Tick::Absent);
         assert_eq!(clock.next(now + ACK_WAIT), None);

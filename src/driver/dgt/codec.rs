@@ -15,6 +15,8 @@ pub const HEADER: usize = 3;
 pub enum Ask {
     /// Nothing more: no changes are sent.
     Idle = 0x40,
+    /// What its clock shows.
+    Clock = 0x41,
     /// Where the pieces stand.
     Position = 0x42,
     /// Every change from now on, and the clock's when it changes.
@@ -195,7 +197,10 @@ mod tests {
             Some(Message::Serial("13116".to_owned()))
         );
         let clock = [0x8d, 0, 10, 1, 5, 0x30, 0, 0x59, 0x59, 0x11];
-        assert_eq!(read(&clock), Some(Message::Clock(Tick::Times)));
+        assert_eq!(
+            read(&clock),
+            Some(Message::Clock(Tick::Times { right_high: false }))
+        );
         let battery = [0xa0, 0, 12, 0x58, 0, 0, 0, 0, 0, 0, 0, 2];
         assert_eq!(read(&battery), Some(Message::Battery(88)));
     }

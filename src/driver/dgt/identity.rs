@@ -27,6 +27,7 @@ pub static IDENTITY: Identity = Identity {
     media: &[Medium::Serial, Medium::Rfcomm],
     radio_names: &["DGT_BT_", "PCS-REVII"],
     other_radio_names: &[],
+    maker_data: &[],
     service: None,
     usb: &[&CABLES, SIGNS],
     probe: Some(Probe {

@@ -71,6 +71,8 @@ const NO_TIMES: &str = "the clock refuses the times of the game: read them on th
 /// What the player is told of a clock that answers a move by an error.
 const NO_TEXT: &str =
     "the clock refuses to show moves: read them on the page; it is tried again in the next game";
+/// Pictures kept until a position proves them, which is asked for at once: as many as two moves make, see `sensing`. The oldest are dropped.
+const MAX_UNPROVEN: usize = 64;
 /// Bytes of garbage that are shown.
 const SHOWN: usize = 40;
 
@@ -88,6 +90,9 @@ pub struct Dgt {
     board: Option<Board>,
     /// A position that the changes do not explain, until it comes again.
     doubtful: Option<Board>,
+    /// What the board showed by changes since it was told again to send them: it may have missed some before, so that they say nothing
+    /// until a position agrees.
+    unproven: Option<Vec<Board>>,
     /// When to ask for the position.
     look_at: Option<Instant>,
     /// How often the position was asked for without an answer, and when last.
@@ -127,6 +132,7 @@ impl Dgt {
             pacer: Pacer::default(),
             board: None,
             doubtful: None,
+            unproven: None,
             look_at: None,
             unanswered: 0,
             asked_at: None,
@@ -153,6 +159,12 @@ impl Dgt {
         self.send(now, vec![ask as u8]);
     }
 
+    /// It is to send changes, whether it does already or not.
+    fn ask_updates(&mut self, now: Instant) {
+        self.ask(now, Ask::Updates);
+        self.unproven.get_or_insert_default();
+    }
+
     fn ask_position(&mut self, now: Instant) {
         if self.asked_at.is_some_and(|at| at + LOST <= now) {
             self.unanswered = 0;
@@ -173,7 +185,7 @@ impl Dgt {
             Message::Version(major, minor) => {
                 let first = self.version.replace((major, minor)).is_none();
                 if first {
-                    self.ask(now, Ask::Updates);
+                    self.ask_updates(now);
                     self.ask(now, Ask::Serial);
                     self.ask_position(now);
                     self.battery_at = self.by_radio.then_some(now);
@@ -188,12 +200,21 @@ impl Dgt {
             }
             Message::Change(square, piece) => {
                 self.look_at = Some(now + WATCH);
-                if let Some(mut board) = self.board.clone() {
+                for board in [&mut self.board, &mut self.doubtful].into_iter().flatten() {
                     match piece {
                         Some(piece) => board.set_piece_at(square, piece),
                         None => board.discard_piece_at(square),
                     }
-                    self.show(board);
+                }
+                match (self.board.clone(), &mut self.unproven) {
+                    (Some(board), Some(unproven)) => {
+                        if unproven.len() == MAX_UNPROVEN {
+                            unproven.remove(0);
+                        }
+                        unproven.push(board);
+                    }
+                    (Some(board), None) => self.show(board),
+                    (None, _) => {}
                 }
             }
             Message::Battery(percent) => {
@@ -206,6 +227,7 @@ impl Dgt {
             Message::Clock(tick) => {
                 let said = match self.clock.ticks(now, tick) {
                     Some(Heard::Button(Button::Ok)) => Some(Said::Key),
+                    Some(Heard::Lever) => Some(Said::Lever),
                     Some(Heard::Button(Button::Back)) => Some(Said::BackKey),
                     Some(Heard::WrongMode) => Some(Said::Event(DriverEvent::Trouble(WRONG_MODE))),
                     Some(Heard::RefusesTimes) => Some(Said::Event(DriverEvent::Trouble(NO_TIMES))),
@@ -213,6 +235,9 @@ impl Dgt {
                     Some(Heard::Button(Button::Other)) | None => None,
                 };
                 self.said.extend(said);
+                if self.clock.asks_times() {
+                    self.ask(now, Ask::Clock);
+                }
                 self.tell_clock(now);
             }
             Message::Other => {}
@@ -223,8 +248,13 @@ impl Dgt {
     fn positioned(&mut self, now: Instant, board: Board) {
         self.unanswered = self.unanswered.saturating_sub(1);
         self.looks = self.looks.map(|answers| answers.saturating_sub(1));
-        if self.board.as_ref() == Some(&board) || self.doubtful.as_ref() == Some(&board) {
+        let agrees = self.board.as_ref() == Some(&board);
+        if agrees || self.doubtful.as_ref() == Some(&board) {
             self.doubtful = None;
+            let unproven = self.unproven.take().filter(|_| agrees);
+            for board in unproven.unwrap_or_default() {
+                self.show(board);
+            }
             self.show(board);
             if self.looks.take_if(|answers| *answers == 0).is_some() {
                 self.said.push_back(Said::Looked);
@@ -232,7 +262,7 @@ impl Dgt {
         } else {
             if self.board.is_some() {
                 // It did not tell of a change: it may have been switched off and on.
-                self.ask(now, Ask::Updates);
+                self.ask_updates(now);
             }
             self.ask_position(now);
             self.looks = self.looks.map(|_| self.unanswered);
@@ -345,7 +375,7 @@ impl Wire for Dgt {
                 self.ask(now, Ask::Version);
             } else {
                 // A board that was switched off and on meanwhile sends no changes.
-                self.ask(now, Ask::Updates);
+                self.ask_updates(now);
                 self.ask_position(now);
             }
         }

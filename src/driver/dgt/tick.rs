@@ -21,7 +21,10 @@ pub enum Tick {
     /// This button was pressed.
     Button(Button),
     /// Its times.
-    Times,
+    Times {
+        /// Whether the right side of its lever is up.
+        right_high: bool,
+    },
     /// Nothing at all: such messages occur.
     Nothing,
 }
@@ -59,7 +62,9 @@ pub fn read(data: &[u8]) -> Option<Tick> {
         return Some(if status & 0x20 != 0 {
             Tick::Absent
         } else {
-            Tick::Times
+            Tick::Times {
+                right_high: status & 0x02 != 0,
+            }
         });
     }
     // Bit 7 of each byte travels in the flags of the hours.
@@ -94,7 +99,9 @@ mod tests {
     #[test]
     fn acknowledgements_and_buttons_are_told_from_times() {
         let times = [0x01, 0x05, 0x30, 0x00, 0x59, 0x59, 0x11];
-        assert_eq!(read(&times), Some(Tick::Times));
+        assert_eq!(read(&times), Some(Tick::Times { right_high: false }));
+        let pressed = [0x01, 0x05, 0x30, 0x00, 0x59, 0x59, 0x0b];
+        assert_eq!(read(&pressed), Some(Tick::Times { right_high: true }));
         assert_eq!(read(&[0, 0, 0, 0, 0, 0, 0x20]), Some(Tick::Absent));
         // ack0 10, ack1 09, ack2 22, ack3 00.
         let version = Tick::Acknowledged {

@@ -18,6 +18,7 @@ pub static IDENTITY: Identity = Identity {
     media: &[Medium::Ble],
     radio_names: &["Square Off Neo", "Miko"],
     other_radio_names: &[],
+    maker_data: &[],
     service: None,
     usb: &[],
     probe: None,

@@ -17,6 +17,7 @@ pub static IDENTITY: Identity = Identity {
     // that.
     radio_names: &["DGT_Pegasus", "DGT Pegasus"],
     other_radio_names: &[],
+    maker_data: &[],
     service: Some(NORDIC_UART[0]),
     usb: &[],
     probe: None,

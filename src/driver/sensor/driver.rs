@@ -173,6 +173,7 @@ impl<W: Wire> Sensor<W> {
                     }
                 }
                 Said::Key => self.key(),
+                Said::Lever => self.says_ready(),
                 Said::BackKey => self.events.push_back(DriverEvent::AsksTakeBack),
                 Said::Event(event) => {
                     self.answers &= !matches!(event, DriverEvent::Silent);
@@ -360,8 +361,14 @@ impl<W: Wire> Sensor<W> {
 
     /// With the pieces at the start it means a new game, otherwise that they stand as they should: if the board shows that too.
     fn key(&mut self) {
-        let wanted = self.eyes.wanted();
-        if !self.eyes.new_game_by_key() && self.eyes.stand_as(&wanted) {
+        if !self.eyes.new_game_by_key() {
+            self.says_ready();
+        }
+    }
+
+    /// The player says that the pieces stand as they should: if the board shows that too.
+    fn says_ready(&mut self) {
+        if self.eyes.stand_as(&self.eyes.wanted()) {
             self.events.push_back(DriverEvent::Ready);
         }
     }

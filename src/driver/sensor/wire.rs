@@ -23,6 +23,8 @@ pub enum Said {
     Squares(Bitboard),
     /// Its key for a new game was pressed, or one that says that the pieces stand.
     Key,
+    /// The lever of the clock beside it was pressed: the pieces stand.
+    Lever,
     /// Its key to take a move back was pressed.
     BackKey,
     /// All that the board had sensed when it was asked to [look](Wire::look) has been said.

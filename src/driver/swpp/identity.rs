@@ -30,6 +30,7 @@ pub static IDENTITY: Identity = Identity {
     media: &[Medium::Serial, Medium::Ble, Medium::Tcp],
     radio_names: &[],
     other_radio_names: &[],
+    maker_data: &[],
     service: Some(NORDIC_UART[0]),
     usb: &[&CABLES, ARDUINOS],
     probe: Some(Probe {

@@ -19,6 +19,7 @@ pub static IDENTITY: Identity = Identity {
     media: &[Medium::Serial],
     radio_names: &[],
     other_radio_names: &[],
+    maker_data: &[],
     service: None,
     // It answers nothing; it asks a question itself when it is switched on.
     usb: &[&CABLES, SIGNS],

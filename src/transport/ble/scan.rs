@@ -1,6 +1,6 @@
 //! One scan per adapter, shared by all boards that are looked for.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use btleplug::{
     api::{Central, CentralState, Peripheral as _, ScanFilter},
@@ -36,6 +36,8 @@ pub struct Seen {
     pub rssi: Option<i16>,
     /// The services it advertises.
     pub services: Vec<Uuid>,
+    /// The manufacturer data that it advertises, by the number of the company.
+    pub maker_data: HashMap<u16, Vec<u8>>,
 }
 
 /// What an adapter sees.
@@ -156,6 +158,7 @@ async fn look(hub: &Hub) -> btleplug::Result<Vec<Seen>> {
             address,
             rssi: properties.rssi,
             services: properties.services,
+            maker_data: properties.manufacturer_data,
         });
     }
     Ok(seen)
