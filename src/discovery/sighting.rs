@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashMap,
-    hash::{DefaultHasher, Hash, Hasher as _},
+    hash::{BuildHasher, DefaultHasher, Hash, Hasher as _},
     path::PathBuf,
 };
 
@@ -100,7 +100,7 @@ pub fn own_make(usb: &UsbDevice) -> Option<&'static Identity> {
 pub fn makes_on_air(
     name: &str,
     services: &[Uuid],
-    maker_data: &HashMap<u16, Vec<u8>>,
+    maker_data: &HashMap<u16, Vec<u8>, impl BuildHasher>,
 ) -> (Vec<&'static Identity>, bool) {
     // A Chessnut Go writes its name in capitals.
     let begins = |start: &&str| {
@@ -244,7 +244,7 @@ mod tests {
     ) -> (Vec<&'static str>, bool) {
         let data = maker_data.iter();
         let data = data.map(|(company, data)| (*company, data.to_vec()));
-        let (makes, is_sure) = makes_on_air(name, services, &data.collect());
+        let (makes, is_sure) = makes_on_air(name, services, &data.collect::<HashMap<_, _>>());
         let kinds = makes.iter().map(|make| make.kind.as_str());
         (kinds.collect(), is_sure)
     }

@@ -314,6 +314,87 @@ fn an_eventful_game<W: Wood>(table: impl Fn(pieces::Settings) -> Table<W>) {
     table.plays("e8g8 c1g5", true, tidily);
 }
 
+/// A king that lies does not show; nobody resigns by that, and it is stood up again.
+fn a_king_laid_down<W: Wood>(table: impl Fn(pieces::Settings) -> Table<W>) {
+    let mut table = table(person());
+    table.plays("e2e4 e7e5", true, tidily);
+    table.states(true);
+    let king = Color::White.king();
+    table
+        .wood
+        .does(table.now, Order::Touch(Touch::Lift(Square::E1)));
+    table.comes("the king", |table| !table.snapshot().guidance.is_empty());
+    assert_eq!(table.snapshot().game.len(), 2, "{}", table.whole_story());
+    table
+        .wood
+        .does(table.now, Order::Touch(Touch::Put(Square::E1, king)));
+    table.comes("the pieces", |table| table.snapshot().guidance.is_empty());
+    table.faults.clear();
+    table.plays("g1f3 b8c6", true, tidily);
+}
+
+#[test]
+fn a_king_laid_down_is_asked_for_and_ends_nothing() {
+    a_king_laid_down(dgt);
+    a_king_laid_down(chessnut);
+    a_king_laid_down(chessnut_by_usb);
+}
+
+/// The hand takes two captures back without a pause.
+fn captures_taken_back<W: Wood>(table: impl Fn(pieces::Settings) -> Table<W>) {
+    let mut table = table(person());
+    table.plays("e2e4 d7d5 e4d5 d8d5", true, tidily);
+    table.states(true);
+    table.waits(Duration::from_secs(1));
+    for _ in 0..2 {
+        table.wood.does(table.now, Order::Do(HandAction::TakeBack));
+    }
+    table.comes("both take-backs", |table| table.snapshot().game.len() == 2);
+    table.game.pop();
+    table.game.pop();
+    table.plays("b1c3 d5e4", true, tidily);
+}
+
+#[test]
+fn two_captures_are_taken_back_at_once() {
+    captures_taken_back(dgt);
+    captures_taken_back(chessnut);
+    captures_taken_back(chessnut_by_usb);
+}
+
+/// The hand takes a piece while the link is lost, and in another absence makes the program's move.
+fn captures_without_a_link<W: Wood>(table: impl Fn(pieces::Settings) -> Table<W>) {
+    let mut table = table(person());
+    table.plays("e2e4 d7d5", true, tidily);
+    table.states(true);
+    table.unlink();
+    table.wood.does(table.now, tidily("e4d5".parse().unwrap()));
+    table.waits(Duration::from_secs(10));
+    table.link();
+    let m = legal(&table, "e4d5");
+    table.told(m);
+    let m = legal(&table, "d8d5");
+    assert!(table.game.push(m));
+    table.states(false);
+    table.comes("the program's capture", |table| {
+        table.snapshot().advice != Advice::Nothing
+    });
+    table.unlink();
+    table.wood.hears(table.now, m);
+    table.waits(Duration::from_secs(10));
+    table.link();
+    table.comes("the pieces", |table| {
+        table.wood.pieces().game().len() == 4 && table.snapshot().advice == Advice::Nothing
+    });
+    table.plays("b1c3 d5d8", true, tidily);
+}
+
+#[test]
+fn captures_made_while_the_link_is_lost_are_told_when_it_is_there_again() {
+    captures_without_a_link(dgt);
+    captures_without_a_link(chessnut);
+}
+
 fn legal<W: Wood>(table: &Table<W>, m: &str) -> shakmaty::Move {
     let m: UciMove = m.parse().unwrap();
     m.to_move(table.game.position()).unwrap()

@@ -55,6 +55,7 @@ impl Raw {
         let profile = Profile {
             name: NAME.to_owned(),
             advertised: vec![SERVICE],
+            maker_data: None,
             services: vec![Service {
                 uuid: SERVICE,
                 characteristics: vec![

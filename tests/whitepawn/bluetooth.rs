@@ -687,6 +687,7 @@ async fn carry(from: &Bluez, to: &Bluez, name: &str, uuids: [Uuid; 3]) {
         profile: Profile {
             name: heard.name.unwrap(),
             advertised: heard.services,
+            maker_data: None,
             services: vec![Service {
                 uuid: service,
                 characteristics: vec![characteristic(write, true), characteristic(notify, false)],
