@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tokio::sync::mpsc;
+use tokio::{sync::mpsc, task::yield_now};
 
 use super::{
     HandAction, Report, SimulatedBoard,
@@ -118,7 +118,13 @@ impl Port {
             let due = sleep_until_some(self.board.deadline().map(Into::into));
             let gap = self.board.least_gap().filter(|_| self.line.is_some());
             let look = gap.map(|gap| self.quiet + (gap / LOOKS).max(SHORTEST_LOOK));
-            let looking = sleep_until_some(look.map(Into::into));
+            let looking = async {
+                sleep_until_some(look.map(Into::into)).await;
+                let asked = Instant::now();
+                // The runtime sees what has come until then. Without that, a busy machine would have it taken for what came later.
+                yield_now().await;
+                asked
+            };
             let reading = async {
                 match &mut self.line {
                     Some(line) => line.read(&mut self.buffer).await,
@@ -156,7 +162,7 @@ impl Port {
                     None => return Ok(Happened::HandGone),
                 },
                 () = due => self.board.timeout(Instant::now()),
-                () = looking => self.quiet = Instant::now(),
+                asked = looking => self.quiet = asked,
             }
         }
     }
