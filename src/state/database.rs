@@ -31,7 +31,7 @@ const WAL: &str = "-wal";
 /// The latest commits are moved into the database when they take this many bytes: often enough that the file stays
 /// small, seldom enough that an SD card is not worn.
 const MAX_WAL: u64 = 1024 * 1024;
-/// In a hall they may take so many bytes for each value, eight pages: moving them writes every page that has changed, whether once or
+/// In a hall they may take so many bytes for each value, sixteen pages: moving them writes every page that has changed, whether once or
 /// often, and holds up the moves that are made meanwhile.
 const WAL_EACH: u64 = 32 * 1024;
 /// And so many in all: what is read at a start after a kill, in a second from an SD card.
@@ -121,7 +121,7 @@ pub(super) struct Database {
     kept: BTreeMap<String, Kept>,
     /// The file was made in place of a lost one, and has not got [`Self::kept`] yet.
     replaces: bool,
-    /// Pages in the log after the last commit, as `SQLite` reports them.
+    /// Bytes in the log after the last commit, by the pages that `SQLite` reports.
     logged: Arc<AtomicU64>,
 }
 
@@ -236,7 +236,7 @@ impl Database {
 
     /// Whether the log is long enough to be moved into the database.
     fn is_long(&self) -> bool {
-        self.logged.load(Ordering::Relaxed) * PAGE > self.max_log()
+        self.logged.load(Ordering::Relaxed) > self.max_log()
     }
 
     /// Bytes that the log may take. Beyond the reserve a full disk fails the write that makes it longer; then it is moved.
@@ -331,12 +331,15 @@ impl Database {
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut connection = Connection::open_with_flags(self.directory.join(FILE), flags)?;
         connection.busy_timeout(BUSY_WAIT)?;
-        connection.execute_batch(SETTINGS)?;
+        connection.execute_batch(&format!("PRAGMA page_size = {PAGE}; {SETTINGS}"))?;
         // A log that had to grow is cut back.
         connection.execute_batch(&format!("PRAGMA journal_size_limit = {ROOM}"))?;
         let logged = self.logged.clone();
+        // A file of an earlier version keeps its larger pages.
+        let page: u32 = connection.query_row("PRAGMA page_size", [], |row| row.get(0))?;
         connection.wal_hook(Some(move |_: &mut Wal, pages: c_int| {
-            logged.store(u64::try_from(pages).unwrap_or(0), Ordering::Relaxed);
+            let pages = u64::try_from(pages).unwrap_or(0);
+            logged.store(pages * u64::from(page), Ordering::Relaxed);
             Ok(())
         }))?;
         let checked: String =

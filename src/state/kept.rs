@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 /// Entries of a past in one chunk; fewer than twice as many are in the value itself. So few that a value stays on its page of
 /// the database, so many that a page for a chunk is seldom written.
-pub(super) const CHUNK: usize = 32;
+pub(super) const CHUNK: usize = 16;
 
 /// The value under one key, or a change of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

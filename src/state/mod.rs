@@ -44,7 +44,7 @@ pub const MAX_KEYS: usize = 4 * 4096;
 /// The longest value, in bytes: a board with clients of long games that share nothing with its own takes some 100 kB.
 pub const MAX_VALUE: usize = 256 * 1024;
 
-/// Bytes that one value's changes may write: two thousand changes of one page at once, some ten quick games, and then four a
+/// Bytes that one value's changes may write: four thousand changes of one page at once, some twenty quick games, and then eight a
 /// second.
 pub const EACH: Allowance = Allowance {
     at_once: 8 * 1024 * 1024,
@@ -56,7 +56,7 @@ pub const ALL: Allowance = Allowance {
     at_once: 12 * EACH.at_once,
     per_second: 4 * EACH.per_second,
 };
-/// The most that a move of the hand gives back of what was written since the last one: 32 changes of one page. A ply takes
+/// The most that a move of the hand gives back of what was written since the last one: 64 changes of one page. A ply takes
 /// one, and a shown move two, so only changes by programs can be too fast.
 pub const MOVE: u64 = 128 * 1024;
 /// What moves may give back: twenty games by hands that are ten times as quick as at blitz. A board that reports moves without end
@@ -75,8 +75,8 @@ pub const SYNCS: Allowance = Allowance {
     at_once: 30,
     per_second: 1,
 };
-/// A page of the database. A change writes all pages of its value, at least one.
-const PAGE: u64 = 4096;
+/// A page of the database, in bytes: one value of a board. A change writes all pages of its value, at least one.
+const PAGE: u64 = 2048;
 
 /// What a value belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -391,7 +391,7 @@ const COUNTED: usize = 4;
 /// Commits for a ply at most, on average.
 const MAX_COMMITS: usize = 3;
 /// Bytes in the log for a commit at most: a page, with little around it.
-const MAX_BYTES: usize = 4500;
+const MAX_BYTES: usize = 2500;
 
 #[tokio::test]
 async fn a_ply_costs_the_same_however_long_the_game_is() {

@@ -35,6 +35,9 @@ fn killed(from: &Path) -> tempfile::TempDir {
     left
 }
 
+/// Bytes of a page in the log, with what stands before it.
+const FRAME: usize = 24 + 2048;
+
 fn damaged(folder: &Path) -> usize {
     let names = fs::read_dir(folder).unwrap();
     let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -50,7 +53,7 @@ fn commits(folder: &Path) -> usize {
     let log = fs::read(folder.join(LOG)).unwrap();
     let (header, frames) = log.split_at(32);
     let is_commit = |frame: &&[u8]| frame[8..16] == header[16..24] && frame[4..8] != [0; 4];
-    frames.chunks_exact(24 + 4096).filter(is_commit).count()
+    frames.chunks_exact(FRAME).filter(is_commit).count()
 }
 
 #[tokio::test]
@@ -151,10 +154,9 @@ async fn a_damaged_log_is_copied_and_one_cut_off_by_a_kill_is_not() {
     let whole = fs::read(folder.path().join(LOG)).unwrap();
     // A page of the first commit; the header; a page that was never committed, as if the process had been killed there.
     let mut uncommitted = whole.clone();
-    let page = 4096 + 24;
-    let frames = (0..).take_while(|n| whole[32 + n * page + 8..][..8] == whole[16..24]);
-    let end = 32 + frames.count() * page;
-    uncommitted.copy_within(32..32 + page, end);
+    let frames = (0..).take_while(|n| whole[32 + n * FRAME + 8..][..8] == whole[16..24]);
+    let end = 32 + frames.count() * FRAME;
+    uncommitted.copy_within(32..32 + FRAME, end);
     uncommitted[end + 4..end + 8].fill(0);
     let bad = |at: usize| {
         let mut bad = whole.clone();

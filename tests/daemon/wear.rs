@@ -15,7 +15,7 @@ use crate::support::{Gui, House, logged::Logged};
 const SYNCS: [u64; 2] = [30, 60];
 /// Bytes that one value may write at once, and in a second after that (`docs/state.md`).
 const BYTES: [u64; 2] = [8 * 1024 * 1024, 16 * 1024];
-/// What a commit writes beside its page (24 bytes of 4,096), and pages that are moved from the log into the database after every 250
+/// What a commit writes beside its page (24 bytes of 2,048), and pages that are moved from the log into the database after every 500
 /// commits: the same few again and again.
 const MORE_BYTES: u64 = 10;
 /// Games that the client begins: more than twice as many commits as the allowance is for.
