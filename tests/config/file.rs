@@ -66,6 +66,27 @@ fn a_small_configuration_says_what_it_would_run() {
 }
 
 #[test]
+fn a_secret_that_the_service_is_handed_is_read_where_its_file_is_named() {
+    let handed = tempfile::tempdir().unwrap();
+    let text = format!(
+        "{CITRINE}[lichess]\nboard = \"citrine\"\ntoken_file = \"/etc/boardbridge/lichess.token\"\n\
+         [mqtt]\nurl = \"mqtt://127.0.0.1\"\nuser = \"boards\"\npassword_file = \"/etc/boardbridge/mqtt.password\"\n"
+    );
+    let environment = [("CREDENTIALS_DIRECTORY", handed.path().to_str().unwrap())];
+    let missed = |lichess, mqtt| {
+        fs::write(handed.path().join("lichess.token"), lichess).unwrap();
+        fs::write(handed.path().join("mqtt.password"), mqtt).unwrap();
+        let output = check_with(&text, &environment);
+        let said = String::from_utf8(output.stdout).unwrap();
+        ["lichess.token", "mqtt.password"]
+            .map(|name| said.contains(&format!("/etc/boardbridge/{name}")))
+    };
+    assert_eq!(missed("lip_1234\n", "secret\n"), [false, false]);
+    // `-` stands for none: then the files themselves count, and no test may read them.
+    assert_eq!(missed("-\n", "-\n"), [true, true]);
+}
+
+#[test]
 fn a_mistake_is_named_with_its_line_and_key_and_what_would_be_right() {
     refused(
         "[uci]\nlisten = \"here\"",

@@ -121,9 +121,10 @@ pub struct Purpose {
 }
 
 impl Purpose {
-    /// Where the token is: the file named, or the credential that systemd hands over, or the default file.
+    /// Where the token is: the file named, or the credential that systemd hands over, or the default file. To name the default
+    /// file means the credential too: the service is handed that file, which it may not read itself.
     pub fn place(&self, named: Option<&Path>) -> PathBuf {
-        if let Some(file) = named {
+        if let Some(file) = named.filter(|file| *file != Path::new(self.default_file)) {
             return file.to_owned();
         }
         let credentials = env::var_os("CREDENTIALS_DIRECTORY").map(PathBuf::from);

@@ -13,6 +13,7 @@ use thiserror::Error;
 
 use crate::{
     net::door::Served,
+    system::regular_file,
     text::toml_value::{Wrong, checked, from_home},
     vocabulary::BoardName,
 };
@@ -21,6 +22,8 @@ use crate::{
 pub const REMOTE: &str = "remote";
 /// The name of the systemd credential with the password.
 pub const CREDENTIAL: &str = "mqtt.password";
+/// The file that the service is handed as this credential, and may not read itself.
+const HANDED: &str = "/etc/boardbridge/mqtt.password";
 /// The port of a broker, unless another is named (MQTT 5.0, section 4.2: as registered with IANA).
 const PORT: u16 = 1883;
 /// The same, over TLS.
@@ -314,13 +317,23 @@ impl MqttConfig {
         self.name.clone().unwrap_or_else(DaemonName::of_this_host)
     }
 
-    /// Where the password is: the file named, or the credential that systemd hands over.
+    /// Where the password is: the file named, or the credential that systemd hands over. To name the file that the service is
+    /// handed means the credential too.
     pub fn password_place(&self) -> Option<PathBuf> {
-        let credential = || {
-            let folder = std::env::var_os("CREDENTIALS_DIRECTORY")?;
-            Some(Path::new(&folder).join(CREDENTIAL)).filter(|file| file.exists())
+        let named = self.password_file.clone();
+        if named
+            .as_deref()
+            .is_some_and(|file| file != Path::new(HANDED))
+        {
+            return named;
+        }
+        let folder = std::env::var_os("CREDENTIALS_DIRECTORY").map(PathBuf::from);
+        // The unit passes `-` where there is no password.
+        let is_set = |file: &PathBuf| {
+            regular_file::read(file, MAX_PASSWORD).is_ok_and(|text| text.trim_ascii() != b"-")
         };
-        self.password_file.clone().or_else(credential)
+        let credential = folder.map(|folder| folder.join(CREDENTIAL));
+        credential.filter(is_set).or(named)
     }
 
     /// The password, without the end of its line; `None` if none is configured.
@@ -336,7 +349,7 @@ impl MqttConfig {
             source,
         };
         // A credential is the service's own, whatever its mode.
-        if self.password_file.is_some() {
+        if self.password_file.as_ref() == Some(&file) {
             let mode = fs::metadata(&file)
                 .map_err(unreadable)?
                 .permissions()
@@ -345,7 +358,7 @@ impl MqttConfig {
                 return Err(PasswordError::Open(file));
             }
         }
-        let bytes = crate::system::regular_file::read(&file, MAX_PASSWORD).map_err(unreadable)?;
+        let bytes = regular_file::read(&file, MAX_PASSWORD).map_err(unreadable)?;
         let text = String::from_utf8(bytes)
             .map_err(|_| unreadable(io::Error::from(io::ErrorKind::InvalidData)))?;
         Ok(Some(text.trim_end_matches(['\r', '\n']).to_owned()))
@@ -354,7 +367,7 @@ impl MqttConfig {
     /// Checks what the types cannot.
     pub fn problems(&self) -> Vec<Wrong> {
         let mut problems = Vec::new();
-        let password = self.password_file.is_some() || self.password_place().is_some();
+        let password = self.password_place().is_some();
         if password && self.user.is_none() {
             problems.push((
                 "user",
