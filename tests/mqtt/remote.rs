@@ -413,6 +413,23 @@ fn a_new_game_that_is_asked_for_in_a_cut_is_not_taken_for_the_one_before() {
 }
 
 #[test]
+fn what_is_refused_is_said_again_with_all_that_stands() {
+    let (now, at) = (Instant::now(), SystemTime::now());
+    let client = ClientId(7);
+    let mut remote = played_on(now, at);
+    let awaits = Command::Await { client, on: true };
+    let message = remote.command(now, at, &awaits).remove(0);
+    let (id, command) = said(&message.payload);
+    assert_eq!(command["await"]["number"], 1, "of the game stated last");
+    let refused = Err("there are too many commands".to_owned());
+    assert!(remote.answered(AT, &Answer::to(AT, &id, refused)));
+    assert!(remote.again(now, at).is_empty(), "not at once");
+    let later = now + ANSWER_WAIT;
+    assert_eq!(kinds(&remote.again(later, at)), ["state", "await"]);
+    assert!(remote.again(later, at).is_empty());
+}
+
+#[test]
 fn what_is_never_answered_is_said_again_once_each_time() {
     let (mut now, at) = (Instant::now(), SystemTime::now());
     let client = ClientId(7);

@@ -388,6 +388,11 @@ impl Remote {
             );
         } else if let Some(error) = &answer.error {
             self.refusals.push(error.chars().take(MAX_WORDS).collect());
+            // It is said again with all that stands: without it the board would wait for ever.
+            let client = answered.and_then(|one| one.client);
+            if let Some(standing) = client.and_then(|client| self.standing.get_mut(&client)) {
+                standing.is_refused = true;
+            }
         } else if let Some(Unanswered {
             client: Some(client),
             leaves,
@@ -418,7 +423,11 @@ impl Remote {
         if !self.is_up() {
             return Vec::new();
         }
-        vec![self.message(now, at, command, &orders::write(command))]
+        let standing = command
+            .client()
+            .and_then(|client| self.standing.get(&client));
+        let said = orders::write(command, standing.and_then(Standing::number));
+        vec![self.message(now, at, command, &said)]
     }
 
     /// A button is pressed here.
@@ -461,6 +470,7 @@ impl Remote {
                 continue;
             };
             standing.said = Some(now);
+            standing.is_refused = false;
             for (command, said) in standing.again() {
                 messages.push(self.message(now, at, &command, &said));
             }

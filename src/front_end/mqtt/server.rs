@@ -10,6 +10,7 @@ use std::{
 use bytes::Bytes;
 use tokio::{
     sync::mpsc,
+    task::yield_now,
     time::{interval_at, sleep, timeout},
 };
 use tokio_util::sync::CancellationToken;
@@ -24,7 +25,7 @@ use super::{
     home_assistant,
     hub::{Hub, Said, Wanted},
     messages::{AWAY_AFTER, Answer, HEARTBEAT, Online},
-    outbox::{MAX_WAITING, Message, Outbox},
+    outbox::{MAX_WAITING, Message, Outbox, WINDOW},
     outward::Outward,
     remote::{Ours, Remote},
     settings::{DaemonName, MqttConfig},
@@ -202,7 +203,14 @@ impl<'a> Server<'a> {
                 biased;
                 () = stop.cancelled() => break,
                 heard = broker.heard() => self.heard(heard).await,
-                Some((board, command)) = said.recv() => self.say(&board, &command).await,
+                Some((board, command)) = said.recv() => {
+                    self.say(&board, &command).await;
+                    // What a program says together is sent together.
+                    for _ in 1..WINDOW {
+                        let Ok((board, command)) = said.try_recv() else { break };
+                        self.say(&board, &command).await;
+                    }
+                }
                 Some(pressed) = pressed.recv() => self.press(pressed),
                 news = subscription.next() => match news {
                     News::Published(publication) => self.published(&publication),
@@ -311,6 +319,7 @@ impl<'a> Server<'a> {
     /// Boards have come or gone.
     fn boards(&mut self) {
         let own = self.own();
+        self.commands.have_boards(own.len());
         let gone: Vec<BoardName> = self.outward.boards().cloned().collect();
         for name in gone {
             if !own.iter().any(|board| board.name == name) {
@@ -743,6 +752,8 @@ impl<'a> Server<'a> {
                 Part::State => match remote.state(now, payload, live) {
                     Ok(news) => {
                         elsewhere.publish(&self.house.bus, news);
+                        // The program that awaits the move says it before anything else is done.
+                        yield_now().await;
                         again.extend(elsewhere.remote.again(now, at));
                         elsewhere.keep().await;
                     }
