@@ -13,6 +13,7 @@ mod as_here;
 mod discovery;
 mod games;
 mod guarded;
+mod leaving;
 mod mosquitto;
 mod remote;
 #[path = "../support/mod.rs"]

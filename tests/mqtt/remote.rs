@@ -5,7 +5,7 @@ use std::time::{Duration, Instant, SystemTime};
 use boardbridge::{
     chess::game::Game,
     front_end::mqtt::{
-        messages::{AWAY_AFTER, Answer, Online},
+        messages::{AWAY_AFTER, Answer, HEARTBEAT, Online},
         orders::{self, Order},
         outbox::Message,
         remote::{ANSWER_WAIT, News, Ours, Remote},
@@ -147,6 +147,25 @@ fn what_happened_before_a_board_was_first_heard_is_not_told() {
     // Kept by the broker: told from the games, once.
     let kept = remote.state(now, &state_with_its_event(1, 4), false);
     assert_eq!(moved(&kept.unwrap().unwrap()), [4]);
+}
+
+#[test]
+fn a_state_that_was_lost_on_the_way_is_asked_for_within_a_heartbeat() {
+    let (now, at) = (Instant::now(), SystemTime::now());
+    let mut remote = remote();
+    assert!(
+        !remote.looks(now),
+        "nothing is asked of a daemon that is away"
+    );
+    remote.online(now, at, &online(1, true), true);
+    remote.state(now, &state(1, 1), true).unwrap();
+    assert!(!remote.looks(now + HEARTBEAT / 2));
+    let later = now + HEARTBEAT;
+    assert!(remote.looks(later));
+    assert!(!remote.looks(later), "it is asked for once");
+    let kept = remote.state(later, &state(1, 3), false).unwrap().unwrap();
+    assert_eq!(moved(&kept), [2, 3]);
+    assert!(!remote.looks(later + HEARTBEAT / 2));
 }
 
 #[test]
@@ -391,6 +410,23 @@ fn a_new_game_that_is_asked_for_in_a_cut_is_not_taken_for_the_one_before() {
             .collect::<Vec<_>>(),
         [new]
     );
+}
+
+#[test]
+fn what_is_refused_is_said_again_with_all_that_stands() {
+    let (now, at) = (Instant::now(), SystemTime::now());
+    let client = ClientId(7);
+    let mut remote = played_on(now, at);
+    let awaits = Command::Await { client, on: true };
+    let message = remote.command(now, at, &awaits).remove(0);
+    let (id, command) = said(&message.payload);
+    assert_eq!(command["await"]["number"], 1, "of the game stated last");
+    let refused = Err("there are too many commands".to_owned());
+    assert!(remote.answered(AT, &Answer::to(AT, &id, refused)));
+    assert!(remote.again(now, at).is_empty(), "not at once");
+    let later = now + ANSWER_WAIT;
+    assert_eq!(kinds(&remote.again(later, at)), ["state", "await"]);
+    assert!(remote.again(later, at).is_empty());
 }
 
 #[test]

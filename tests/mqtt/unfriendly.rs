@@ -2,6 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
+use boardbridge::vocabulary::Snapshot;
 use serde_json::{Value, json};
 
 use crate::{
@@ -105,6 +106,45 @@ async fn commands_are_carried_out_once_and_refused_in_words() {
             .await;
     }
     near.awaits("ucb", 0).await;
+}
+
+#[tokio::test]
+async fn a_move_that_is_awaited_in_a_game_that_was_lost_on_the_way_is_not_awaited_in_the_one_before()
+ {
+    let Some(broker) = Mosquitto::start(false).await else {
+        return;
+    };
+    let (near, _far, mut hand) = two(&broker).await;
+    let mut voice = Voice::new(&broker, &[ANSWERS]).await;
+    let state = |number: u64, game: &str| json!({ "state": { "client": 7, "label": "a robot", "number": number, "game": game } });
+    let awaits = |number: u64| json!({ "await": { "client": 7, "number": number } });
+    let is_done =
+        |id: &'static str| move |answer: &Value| answer["id"] == id && answer["done"] == true;
+    let first = state(1, "startpos moves e2e4");
+    for (id, order) in [("1", first), ("2", awaits(1))] {
+        voice.says(COMMANDS, command(id, 10, order), false).await;
+        voice.hears(ANSWERS, is_done(id)).await;
+    }
+    hand.sees("executed e2e4").await;
+    near.asks_for_a_move("ucb").await;
+    let new = json!({ "new-game": { "client": 7 } });
+    voice.says(COMMANDS, command("3", 10, new), false).await;
+    voice.hears(ANSWERS, is_done("3")).await;
+    is_refused(&mut voice, "4", command("4", 10, awaits(2)), "lost").await;
+    for (id, order) in [("5", state(2, "startpos")), ("6", awaits(2))] {
+        voice.says(COMMANDS, command(id, 10, order), false).await;
+        voice.hears(ANSWERS, is_done(id)).await;
+    }
+    let led = |state: &Snapshot| {
+        state
+            .target
+            .as_ref()
+            .is_some_and(|target| target.is_empty())
+    };
+    near.until("ucb", led).await;
+    near.asks_for_a_move("ucb").await;
+    hand.does("d2d4").await;
+    near.until("ucb", |state| state.game.len() == 1).await;
 }
 
 #[tokio::test]

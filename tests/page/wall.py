@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """The wall in a real browser: many home-made boards on which a hand moves once a second, each with a chess program.
 
-Every move must reach the page, and every picture must be right at the end. What the daemon took of a processor is printed.
+Every move must reach the page, in order, and be drawn; every picture must be right at the end, piece by piece, and one board be marked as the
+one that moved last. The daemon must take less than a tenth of a processor.
 
     BOARDBRIDGE=target/release/boardbridge tests/page/wall.py [--boards 300] [--plies 40]
 """
@@ -28,6 +29,10 @@ from selenium.webdriver.common.keys import Keys
 PACE = 1.0
 # A hand that is late on a busy machine makes up for it, but moves no sooner than this after the program has said that it waits.
 LEAST = 0.1
+# Of the moves so many are drawn: two of a board may fall between two pictures of the screen.
+DRAWN = 0.99
+# Percent of a processor that the daemon may take.
+MOST = 10.0
 # What the page was told and what it drew of each board, noted before its own script runs.
 NOTED = """
 window.noted = { told: {}, pictures: 0 };
@@ -43,6 +48,25 @@ window.EventSource = class extends EventSource {
 new MutationObserver((changes) => { noted.pictures += changes.length; })
   .observe(document, { subtree: true, attributes: true, attributeFilter: ["data-ply"] });
 """
+# What a small picture shows: pieces by their squares, and the squares of the last move.
+SHOWN = """
+return [...document.querySelectorAll('.tile')].map((tile) => {
+  const at = (element) => "abcdefgh"[Math.floor(element.getAttribute("x") / 100)] + (8 - Math.floor(element.getAttribute("y") / 100));
+  const piece = (use) => use.classList.contains("w") ? use.getAttribute("href")[1].toUpperCase() : use.getAttribute("href")[1];
+  return {
+    pieces: Object.fromEntries([...tile.querySelectorAll("use")].map((use) => [at(use), piece(use)])),
+    last: [...tile.querySelectorAll(".last")].filter((mark) => mark.getAttribute("visibility") === "visible").map(at).join(""),
+  };
+});
+"""
+
+
+def picture(moves: list[str]) -> dict[str, object]:
+    """What a small picture must show after these moves."""
+    board = chess.Board()
+    for move in moves:
+        board.push_uci(move)
+    return {"pieces": {chess.square_name(square): piece.symbol() for square, piece in board.piece_map().items()}, "last": moves[-1]}
 
 
 def game(plies: int) -> list[str]:
@@ -168,14 +192,19 @@ def main() -> None:
         before, began = cpu(daemon.process.pid), time.monotonic()
         hall.begins()
         games.result(timeout=chosen.plies * PACE + 60)
-        took, seconds = cpu(daemon.process.pid) - before, time.monotonic() - began
+        seconds = time.monotonic() - began
+        share = 100 * (cpu(daemon.process.pid) - before) / seconds
         last = "return [...document.querySelectorAll('.tile')].every((tile) => tile.dataset.ply === arguments[0])"
         until("the last move of every board", lambda: js(last, str(len(moves))))
         told = js("return window.noted.told")
         missed = sum(len(set(range(1, len(moves) + 1)) - set(told.get(table.name, []))) for table in tables)
+        crossed = [table.name for table in tables if told[table.name] != sorted(told[table.name])]
+        right = picture(moves)
+        wrong = [(table.name, shown) for table, shown in zip(tables, js(SHOWN), strict=True) if shown != right]
+        drawn, newest = js("return window.noted.pictures"), js("return document.querySelectorAll('.tile.newest').length")
         print(
             f"{len(tables)} boards, {len(moves)} plies each in {seconds:.0f} s: {len(tables) * len(moves)} moves, {missed} not told, "
-            f"{js('return window.noted.pictures')} pictures drawn, the daemon took {100 * took / seconds:.1f} % of a processor"
+            f"{drawn} pictures drawn, the daemon took {share:.1f} % of a processor"
         )
         if chosen.picture:
             page.driver.save_screenshot(str(chosen.picture))
@@ -185,6 +214,11 @@ def main() -> None:
         if chosen.picture:
             page.driver.save_screenshot(str(chosen.picture.with_suffix(".big.png")))
         assert missed == 0, "the page missed moves"
+        assert not crossed, f"the page was told an older position after a newer one: {crossed}"
+        assert drawn >= DRAWN * len(tables) * len(moves), "the page drew too few pictures"
+        assert not wrong, f"{len(wrong)} pictures are wrong, such as {wrong[0]}, instead of {right}"
+        assert newest == 1, f"{newest} boards are marked as the one that moved last"
+        assert share < MOST, f"the daemon took {share:.1f} % of a processor, and may take {MOST:.0f} %"
         page.close()
     except BaseException:
         print((folder / "log").read_text()[-3000:])

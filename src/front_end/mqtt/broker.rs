@@ -62,6 +62,8 @@ pub struct Filter {
     pub topics: String,
     /// Whether what is said now to be kept counts as kept already: for topics under which nothing may be.
     pub tells_retained: bool,
+    /// Whether what we say ourselves is left out: for topics under which only we speak.
+    pub of_others: bool,
 }
 
 impl Filter {
@@ -70,6 +72,7 @@ impl Filter {
         Self {
             topics: topics.to_string(),
             tells_retained: false,
+            of_others: false,
         }
     }
 }
@@ -187,6 +190,7 @@ impl Broker for Connection {
         let filters = filters.iter().map(|filter| {
             SubscribeFilterInput::new(filter.topics.clone(), QoS::AtLeastOnce)
                 .preserve_retain(filter.tells_retained)
+                .no_local(filter.of_others)
         });
         self.client.try_subscribe_many(filters).is_ok()
     }

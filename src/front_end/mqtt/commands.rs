@@ -43,6 +43,8 @@ pub struct Commands {
     number: Arc<dyn Fn() -> ClientId + Send + Sync>,
     guests: Guests,
     presences: BTreeMap<ClientId, Presence>,
+    /// Which statement of each client's game was passed on last.
+    stated: BTreeMap<ClientId, u64>,
     senders: Senders,
     turns: Turns,
     buttons: JoinSet<Option<Pressed>>,
@@ -76,10 +78,16 @@ impl Commands {
             number,
             guests: Guests::default(),
             presences: BTreeMap::new(),
+            stated: BTreeMap::new(),
             senders: Senders::default(),
             turns: Turns::default(),
             buttons: JoinSet::new(),
         }
+    }
+
+    /// We have so many boards now.
+    pub fn have_boards(&mut self, boards: usize) {
+        self.senders.have_boards(boards);
     }
 
     /// The guest that has this number here.
@@ -111,6 +119,7 @@ impl Commands {
         for (_, command) in told {
             if let Command::Lost { client } = command {
                 self.presences.remove(client);
+                self.stated.remove(client);
             }
         }
     }
@@ -281,9 +290,17 @@ impl Commands {
         let order = order.map_err(|error| Refusal::Final(error.to_string()))?;
         let here = here.map_err(Refusal::Final)?;
         let board = &here.name;
-        let (statement, begun) = match order {
-            Order::Statement(command) => (command, None),
-            Order::Again(command, begun) => (command, Some(begun)),
+        let (mut begun, mut of) = (None, None);
+        let statement = match order {
+            Order::Statement(command) => command,
+            Order::Again(command, again) => {
+                begun = Some(again);
+                command
+            }
+            Order::OfGame(command, number) => {
+                of = Some(number);
+                command
+            }
             Order::PutOut => {
                 give(&here, Command::PutOut).map_err(Refusal::NoRoom)?;
                 return Ok(Some(()));
@@ -324,16 +341,28 @@ impl Commands {
         if begun.is_some_and(|begun| begun.is_so(client, &here.state())) {
             return Ok(Some(()));
         }
+        if of.is_some_and(|number| self.stated.get(&client) != Some(&number)) {
+            let words = "the game that it is about has not been stated: it may be lost";
+            return Err(Refusal::Final(words.to_owned()));
+        }
         let mut command = statement.of(client);
+        let states = match &command {
+            Command::Target { number, .. } => Some(*number),
+            _ => None,
+        };
         if let Command::Target { label, .. } = &mut command {
             *label = label.elsewhere(guest.daemon.as_str());
             self.lists(client, label.clone(), board);
         }
         let leaves = command.leaves();
         give(&here, command).map_err(Refusal::NoRoom)?;
+        if let Some(number) = states {
+            self.stated.insert(client, number);
+        }
         if leaves {
             self.guests.leaves(&guest, board);
             self.presences.remove(&client);
+            self.stated.remove(&client);
         }
         Ok(Some(()))
     }

@@ -50,9 +50,13 @@ impl Elsewhere {
 
     /// What is listened to.
     pub fn filters(&self) -> [Filter; 2] {
+        [Part::State, Part::Events].map(|part| self.filter(part))
+    }
+
+    /// What is listened to of this part. Whoever asks for the state again is told the one that the broker has kept.
+    pub fn filter(&self, part: Part) -> Filter {
         let far = self.remote.far();
-        [Part::State, Part::Events]
-            .map(|part| Filter::of(&Topic::board(&far.daemon, &far.board, part)))
+        Filter::of(&Topic::board(&far.daemon, &far.board, part))
     }
 
     /// Publishes what is heard of it.

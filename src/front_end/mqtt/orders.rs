@@ -30,6 +30,8 @@ pub enum Order {
     Statement(Command),
     /// A new game that is said again, of no use if it has begun.
     Again(Command, Begun),
+    /// A statement that counts with the client's game of this number, and not with the one before it, where that one was lost.
+    OfGame(Command, u64),
     /// A button: what the player says to the opponent, or to the board.
     Say(Saying),
     /// A button: what pawns become.
@@ -88,9 +90,13 @@ enum Said {
         client: u64,
         #[serde(default = "yes")]
         on: bool,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        number: Option<u64>,
     },
     Analyse {
         client: u64,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        number: Option<u64>,
     },
     Answered {
         client: u64,
@@ -197,6 +203,12 @@ pub fn read(command: &Value) -> Result<Order, NoOrder> {
 
 fn order(said: Said) -> Result<Order, NoOrder> {
     let statement = |command| Ok(Order::Statement(command));
+    let of_game = |command, number| {
+        Ok(match number {
+            Some(number) => Order::OfGame(command, number),
+            None => Order::Statement(command),
+        })
+    };
     match said {
         Said::State {
             client,
@@ -220,13 +232,14 @@ fn order(said: Said) -> Result<Order, NoOrder> {
                 occasion,
             })
         }
-        Said::Await { client, on } => {
+        Said::Await { client, on, number } => {
             let client = ClientId(client);
-            statement(Command::Await { client, on })
+            of_game(Command::Await { client, on }, number)
         }
-        Said::Analyse { client } => statement(Command::Analyse {
-            client: ClientId(client),
-        }),
+        Said::Analyse { client, number } => {
+            let client = ClientId(client);
+            of_game(Command::Analyse { client }, number)
+        }
         Said::Answered {
             client,
             number,
@@ -351,8 +364,8 @@ pub fn button(button: Button) -> Value {
     serde_json::to_value(said).unwrap_or_default()
 }
 
-/// A command as JSON, of a client with its number at its own daemon.
-pub fn write(command: &Command) -> Value {
+/// A command as JSON, of a client with its number at its own daemon, which has stated its game under the number `of`.
+pub fn write(command: &Command, of: Option<u64>) -> Value {
     let said = match command.clone() {
         Command::Target {
             client,
@@ -370,8 +383,12 @@ pub fn write(command: &Command) -> Value {
         Command::Await { client, on } => Said::Await {
             client: client.0,
             on,
+            number: of,
         },
-        Command::Analyse { client } => Said::Analyse { client: client.0 },
+        Command::Analyse { client } => Said::Analyse {
+            client: client.0,
+            number: of,
+        },
         Command::Answered {
             client,
             number,
@@ -482,13 +499,18 @@ mod tests {
             Command::Release { client },
             Command::Lost { client },
         ] {
-            let json = write(&command);
-            let Ok(Order::Statement(read)) = read(&json) else {
-                panic!("{json}");
-            };
-            assert_eq!(read.to_string(), command.to_string(), "{json}");
+            for of in [None, Some(3)] {
+                let json = write(&command, of);
+                let read = match read(&json) {
+                    Ok(Order::Statement(read)) => read,
+                    Ok(Order::OfGame(read, number)) if Some(number) == of => read,
+                    _ => panic!("{json}"),
+                };
+                assert_eq!(read.to_string(), command.to_string(), "{json}");
+            }
         }
-        assert!(matches!(read(&write(&Command::PutOut)), Ok(Order::PutOut)));
+        let put_out = read(&write(&Command::PutOut, None));
+        assert!(matches!(put_out, Ok(Order::PutOut)));
     }
 
     #[test]

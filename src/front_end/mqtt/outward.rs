@@ -47,6 +47,14 @@ impl Outward {
         }
     }
 
+    /// From now on everything is said with this epoch.
+    pub fn begins(&mut self, epoch: u64) {
+        self.first.epoch = epoch;
+        for told in self.boards.values_mut() {
+            told.numbers.epoch = epoch;
+        }
+    }
+
     /// The boards that are published.
     pub fn boards(&self) -> impl Iterator<Item = &BoardName> {
         self.boards.keys()

@@ -15,7 +15,7 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 
 use super::{
-    messages::{AWAY_AFTER, Answer, COMMAND_LIFE, Envelope, Online, Turn},
+    messages::{AWAY_AFTER, Answer, COMMAND_LIFE, Envelope, HEARTBEAT, Online, Turn},
     orders,
     outbox::Message,
     settings::{DaemonName, FarBoard},
@@ -120,6 +120,8 @@ pub struct Remote {
     presence: Presence,
     /// When the other daemon was last heard.
     heard: Option<Instant>,
+    /// When its state was last heard or asked for.
+    looked: Option<Instant>,
     their_clock: TheirClock,
     numbers: Numbers,
     games: [Reading; 2],
@@ -158,6 +160,7 @@ impl Remote {
             ours,
             presence: Presence::Away { why, since: None },
             heard: None,
+            looked: None,
             their_clock: TheirClock::default(),
             numbers: Numbers::default(),
             games: <[Reading; 2]>::default(),
@@ -235,6 +238,12 @@ impl Remote {
         }
     }
 
+    /// We have another epoch from now on: the other daemon takes the clients of before for lost.
+    pub fn begins_anew(&mut self, epoch: u64) {
+        self.ours.epoch = epoch;
+        self.reached();
+    }
+
     /// The broker cannot be reached, for this reason.
     pub fn unreached(&mut self, at: SystemTime, why: &str) -> Option<News> {
         let was_here = self.presence == Presence::Here;
@@ -282,6 +291,7 @@ impl Remote {
         payload: &[u8],
         live: bool,
     ) -> Result<Option<News>, String> {
+        self.looked = Some(now);
         if payload.is_empty() {
             self.is_shown = false;
             return Ok(Some(self.news(Vec::new())));
@@ -378,6 +388,11 @@ impl Remote {
             );
         } else if let Some(error) = &answer.error {
             self.refusals.push(error.chars().take(MAX_WORDS).collect());
+            // It is said again with all that stands: without it the board would wait for ever.
+            let client = answered.and_then(|one| one.client);
+            if let Some(standing) = client.and_then(|client| self.standing.get_mut(&client)) {
+                standing.is_refused = true;
+            }
         } else if let Some(Unanswered {
             client: Some(client),
             leaves,
@@ -408,7 +423,11 @@ impl Remote {
         if !self.is_up() {
             return Vec::new();
         }
-        vec![self.message(now, at, command, &orders::write(command))]
+        let standing = command
+            .client()
+            .and_then(|client| self.standing.get(&client));
+        let said = orders::write(command, standing.and_then(Standing::number));
+        vec![self.message(now, at, command, &said)]
     }
 
     /// A button is pressed here.
@@ -451,6 +470,7 @@ impl Remote {
                 continue;
             };
             standing.said = Some(now);
+            standing.is_refused = false;
             for (command, said) in standing.again() {
                 messages.push(self.message(now, at, &command, &said));
             }
@@ -466,6 +486,17 @@ impl Remote {
         }
         let since = at.checked_sub(silence);
         self.leaves(self.silent(), since)
+    }
+
+    /// Whether the broker has to be asked for the state that it has kept: none was heard for a heartbeat, and the last one may be lost,
+    /// for a broker passes no more on to a client for which too much waits.
+    pub fn looks(&mut self, now: Instant) -> bool {
+        let lately = |at: Instant| now.saturating_duration_since(at) < HEARTBEAT;
+        let looks = self.presence == Presence::Here && !self.looked.is_some_and(lately);
+        if looks {
+            self.looked = Some(now);
+        }
+        looks
     }
 
     /// Why a daemon that says nothing counts as away.

@@ -10,10 +10,12 @@ use super::settings::DaemonName;
 
 /// Senders that are known at once. One is forgotten for another once its commands have expired: the one that has been silent longest.
 pub const MAX_SENDERS: usize = 256;
-/// Commands of one sender at once: a hall's tables that all begin a round.
-pub const AT_ONCE: u32 = 400;
-/// Commands of one sender a second, after that: two for each of a hundred boards.
+/// Commands of one sender a second, for each of our boards: five moves of the hand, each of which a program takes with four.
+pub const PER_BOARD: u32 = 20;
+/// Commands of one sender a second, however few boards there are.
 pub const PER_SECOND: u32 = 200;
+/// So many seconds of commands at once: all tables begin a round, or say everything again after a cut.
+pub const SECONDS_AT_ONCE: u32 = 2;
 /// Bytes that an identifier takes until its command expires: a key of eight, a time of four, an outcome of one, and what a B-tree takes
 /// for them.
 const ID: usize = 32;
@@ -78,6 +80,8 @@ impl Sender {
 /// All of them.
 #[derive(Debug, Default)]
 pub struct Senders {
+    /// Our boards.
+    boards: u32,
     known: BTreeMap<DaemonName, Sender>,
     /// Nobody else can tell which identifiers it takes for the same.
     hasher: RandomState,
@@ -88,6 +92,16 @@ pub struct Senders {
 }
 
 impl Senders {
+    /// We have so many boards now.
+    pub fn have_boards(&mut self, boards: usize) {
+        self.boards = u32::try_from(boards).unwrap_or(u32::MAX);
+    }
+
+    /// Commands of one sender a second.
+    fn per_second(&self) -> u32 {
+        self.boards.saturating_mul(PER_BOARD).max(PER_SECOND)
+    }
+
     /// Whether this command is taken; it is good until then.
     pub fn judge(
         &mut self,
@@ -113,8 +127,10 @@ impl Senders {
             self.told = false;
         }
         let id = self.hasher.hash_one(id);
+        let per_second = f64::from(self.per_second());
+        let at_once = per_second * f64::from(SECONDS_AT_ONCE);
         let sender = self.known.entry(from.clone()).or_insert_with(|| Sender {
-            left: f64::from(AT_ONCE),
+            left: at_once,
             at: now,
             told: false,
             ids: BTreeMap::new(),
@@ -122,8 +138,8 @@ impl Senders {
         let passed = now
             .saturating_duration_since(sender.at)
             .min(Duration::from_mins(1));
-        let more = passed.as_secs_f64() * f64::from(PER_SECOND);
-        sender.left = (sender.left + more).min(f64::from(AT_ONCE));
+        let more = passed.as_secs_f64() * per_second;
+        sender.left = (sender.left + more).min(at_once);
         sender.at = now;
         if let Some(taken) = sender.ids.get(&id) {
             return Verdict::Again(taken.outcome);
@@ -203,6 +219,8 @@ fn seconds(at: SystemTime) -> u32 {
 mod tests {
     use super::*;
 
+    const AT_ONCE: u32 = PER_SECOND * SECONDS_AT_ONCE;
+
     impl Senders {
         fn bytes(&self) -> usize {
             let ids = self.known.values().map(|sender| sender.ids.len());
@@ -241,6 +259,22 @@ mod tests {
         assert_eq!(senders.judge(now, at, &calm, "1", until), Verdict::New);
         let later = now + Duration::from_secs(1);
         assert_eq!(senders.judge(later, at, &loud, "x", until), Verdict::New);
+    }
+
+    #[test]
+    fn a_daemon_with_many_boards_takes_what_programs_on_all_of_them_say() {
+        let (now, at) = (Instant::now(), SystemTime::now());
+        let until = at + Duration::from_secs(10);
+        let mut senders = Senders::default();
+        let hall = "hall-2".parse().unwrap();
+        senders.have_boards(100);
+        // Four for each move, five moves a second on every board, after a cut in which each has said as much again.
+        for number in 0..100 * 4 * 5 * 2 {
+            let verdict = senders.judge(now, at, &hall, &number.to_string(), until);
+            assert_eq!(verdict, Verdict::New);
+        }
+        let verdict = senders.judge(now, at, &hall, "x", until);
+        assert_eq!(verdict, Verdict::TooMany(true));
     }
 
     #[test]

@@ -10,6 +10,7 @@ use std::{
 use bytes::Bytes;
 use tokio::{
     sync::mpsc,
+    task::yield_now,
     time::{interval_at, sleep, timeout},
 };
 use tokio_util::sync::CancellationToken;
@@ -23,8 +24,8 @@ use super::{
     guests::Told,
     home_assistant,
     hub::{Hub, Said, Wanted},
-    messages::{Answer, HEARTBEAT, Online},
-    outbox::{Message, Outbox},
+    messages::{AWAY_AFTER, Answer, HEARTBEAT, Online},
+    outbox::{MAX_WAITING, Message, Outbox, WINDOW},
     outward::Outward,
     remote::{Ours, Remote},
     settings::{DaemonName, MqttConfig},
@@ -48,6 +49,8 @@ const FAREWELL_WAIT: Duration = Duration::from_secs(1);
 const FILTERS: usize = 256;
 /// After this long without a password, say, everything is tried again.
 const AGAIN: Duration = Duration::from_secs(30);
+/// Boards that are taken off the broker in one connection, because it has kept them and they are gone: as many as messages may wait.
+const MAX_LEFT_BEHIND: usize = MAX_WAITING;
 /// The least time between two corrections of what the broker says of us.
 const CORRECTIONS: Duration = Duration::from_secs(5);
 /// Home Assistant has announced that it has started; it takes a moment to listen.
@@ -116,6 +119,14 @@ fn online(daemon: &DaemonName, online: bool, epoch: u64) -> Message {
     Message::retained(&Topic::online(daemon), payload)
 }
 
+/// Another daemon that has our name and a higher epoch: others believe it, and not us.
+#[derive(Clone, Copy, Debug)]
+struct Namesake {
+    epoch: u64,
+    /// When it counts as gone.
+    until: Instant,
+}
+
 /// Everything between the broker and the bus.
 struct Server<'a> {
     house: &'a House,
@@ -127,6 +138,9 @@ struct Server<'a> {
     remotes: BTreeMap<BoardName, Elsewhere>,
     complaints: Complaints,
     corrected: Option<Instant>,
+    namesake: Option<Namesake>,
+    /// Boards taken off the broker in this connection, because they were gone before we started.
+    left_behind: usize,
     /// Why the broker is not reached; `None` while it is.
     unreached: Option<String>,
     /// The pairings that the broker has been told.
@@ -151,6 +165,8 @@ impl<'a> Server<'a> {
             remotes: BTreeMap::new(),
             complaints: Complaints::default(),
             corrected: None,
+            namesake: None,
+            left_behind: 0,
             unreached: Some("it has not been reached yet".to_owned()),
             paired: BTreeMap::new(),
             presses: None,
@@ -187,7 +203,14 @@ impl<'a> Server<'a> {
                 biased;
                 () = stop.cancelled() => break,
                 heard = broker.heard() => self.heard(heard).await,
-                Some((board, command)) = said.recv() => self.say(&board, &command).await,
+                Some((board, command)) = said.recv() => {
+                    self.say(&board, &command).await;
+                    // What a program says together is sent together.
+                    for _ in 1..WINDOW {
+                        let Ok((board, command)) = said.try_recv() else { break };
+                        self.say(&board, &command).await;
+                    }
+                }
                 Some(pressed) = pressed.recv() => self.press(pressed),
                 news = subscription.next() => match news {
                     News::Published(publication) => self.published(&publication),
@@ -296,20 +319,36 @@ impl<'a> Server<'a> {
     /// Boards have come or gone.
     fn boards(&mut self) {
         let own = self.own();
+        self.commands.have_boards(own.len());
         let gone: Vec<BoardName> = self.outward.boards().cloned().collect();
         for name in gone {
             if !own.iter().any(|board| board.name == name) {
-                let prefix = self.house.config.discovery_prefix.clone();
-                for message in self.outward.gone(&name) {
-                    self.put(message);
-                }
-                if self.house.config.home_assistant {
-                    self.put(home_assistant::withdraws(&prefix, &self.daemon, &name));
-                }
+                self.gone(&name);
             }
         }
         self.announce();
         self.states();
+    }
+
+    /// Takes a board off the broker.
+    fn gone(&mut self, board: &BoardName) {
+        for message in self.outward.gone(board) {
+            self.put(message);
+        }
+        if self.house.config.home_assistant {
+            let prefix = &self.house.config.discovery_prefix;
+            self.put(home_assistant::withdraws(prefix, &self.daemon, board));
+        }
+    }
+
+    /// The broker has kept the state of a board of ours: it is gone if we do not have it, for instance because it was taken out of the
+    /// configuration while we did not run.
+    fn kept(&mut self, board: &BoardName) {
+        if self.own_board(board).is_none() && self.left_behind < MAX_LEFT_BEHIND {
+            self.left_behind += 1;
+            info!(%board, "the broker has kept this board, which is gone: it is taken off");
+            self.gone(board);
+        }
     }
 
     /// Tells Home Assistant of our boards.
@@ -459,10 +498,15 @@ impl<'a> Server<'a> {
     fn tick(&mut self) {
         let (now, at) = (Instant::now(), clock::now());
         let mut messages = Vec::new();
+        let mut looked = 0;
         for elsewhere in self.remotes.values_mut() {
             let news = elsewhere.remote.timeout(now, at);
             elsewhere.publish(&self.house.bus, news);
             messages.extend(elsewhere.remote.again(now, at));
+            if looked < FILTERS && elsewhere.remote.looks(now) {
+                looked += 1;
+                self.filters.push(elsewhere.filter(Part::State));
+            }
         }
         for message in messages {
             self.put(message);
@@ -474,6 +518,24 @@ impl<'a> Server<'a> {
             );
         }
         self.complaints.tick(now);
+        if let Some(namesake) = self.namesake.take_if(|namesake| namesake.until <= now) {
+            self.outdoes(namesake.epoch);
+        }
+    }
+
+    /// What was said under our name with a higher epoch is over, and others believe nothing of ours until we have one above it.
+    fn outdoes(&mut self, epoch: u64) {
+        self.epoch = epoch.saturating_add(1);
+        info!(
+            "another BoardBridge called {}, or one from before the clock was set back, is gone: everything is said again",
+            self.daemon
+        );
+        self.outward.begins(self.epoch);
+        for elsewhere in self.remotes.values_mut() {
+            elsewhere.remote.begins_anew(self.epoch);
+        }
+        self.put(online(&self.daemon, true, self.epoch));
+        self.states();
     }
 
     async fn heard(&mut self, heard: Heard) {
@@ -508,15 +570,21 @@ impl<'a> Server<'a> {
     fn reached(&mut self) {
         self.unreached = None;
         info!("the broker {} is reached", self.house.config.url);
+        let all = |part: &str| format!("{}/{}/boards/+/{part}", super::topics::ROOT, self.daemon);
         let board = |part: &str| Filter {
-            topics: format!("{}/{}/boards/+/{part}", super::topics::ROOT, self.daemon),
             tells_retained: true,
+            ..Filter::of(&all(part))
         };
+        self.left_behind = 0;
         self.filters = vec![
             Filter::of(&format!("{}/+/online", super::topics::ROOT)),
             Filter::of(&Topic::answers(&self.daemon)),
             board("commands"),
             board("press"),
+            Filter {
+                of_others: true,
+                ..Filter::of(&all("state"))
+            },
         ];
         if self.house.config.home_assistant {
             let prefix = &self.house.config.discovery_prefix;
@@ -568,6 +636,11 @@ impl<'a> Server<'a> {
             About::Board(board, Part::Press) if ours && live => {
                 self.commands.press(self.own_board(&board), payload);
             }
+            About::Board(board, Part::State) if ours => {
+                if !live && !payload.is_empty() {
+                    self.kept(&board);
+                }
+            }
             About::Board(board, part @ (Part::State | Part::Events)) => {
                 self.of_another(&daemon, &board, part, payload, live).await;
             }
@@ -587,7 +660,7 @@ impl<'a> Server<'a> {
             return;
         };
         if *daemon == self.daemon {
-            self.of_us(&said);
+            self.of_us(&said, live);
             return;
         }
         let told = self.commands.online(daemon, &said);
@@ -607,27 +680,24 @@ impl<'a> Server<'a> {
     }
 
     /// What is said of us by another: our last will, after the broker lost us, or another daemon with our name.
-    fn of_us(&mut self, said: &Online) {
+    fn of_us(&mut self, said: &Online, live: bool) {
         if said.online && said.epoch == self.epoch {
             return;
         }
-        if said.epoch > self.epoch {
-            let words = if said.online {
-                format!(
-                    "another BoardBridge on this broker is called {} too: give one of them another `name` in [mqtt]",
-                    self.daemon
-                )
-            } else {
-                "the clock of this machine was set back, and without [state] nobody counts the starts: other daemons take \
-                 what is said now for old. Switch [state] on, or set the clock right"
-                    .to_owned()
-            };
-            self.complaints.complain("our name", &words);
-            if said.online {
-                return;
-            }
-        }
         let now = Instant::now();
+        if said.online && (live || said.epoch > self.epoch) {
+            let words = format!(
+                "another BoardBridge on this broker is called {} too: give one of them another `name` in [mqtt]",
+                self.daemon
+            );
+            self.complaints.complain("our name", &words);
+        }
+        if said.epoch > self.epoch {
+            let until = if said.online { now + AWAY_AFTER } else { now };
+            let epoch = said.epoch;
+            self.namesake = Some(Namesake { epoch, until });
+            return;
+        }
         let lately = |at: Instant| now.saturating_duration_since(at) < CORRECTIONS;
         if !self.corrected.is_some_and(lately) {
             self.corrected = Some(now);
@@ -682,6 +752,8 @@ impl<'a> Server<'a> {
                 Part::State => match remote.state(now, payload, live) {
                     Ok(news) => {
                         elsewhere.publish(&self.house.bus, news);
+                        // The program that awaits the move says it before anything else is done.
+                        yield_now().await;
                         again.extend(elsewhere.remote.again(now, at));
                         elsewhere.keep().await;
                     }

@@ -25,6 +25,8 @@ pub(super) struct Standing {
     commands: Vec<Command>,
     /// When all of it was last said; `None` if it has to be said now.
     pub said: Option<Instant>,
+    /// Something of it was refused since then.
+    pub is_refused: bool,
     /// Its game is over, and the other daemon knows it.
     is_over: bool,
     /// The number of the target that a new game in it belongs to.
@@ -139,7 +141,8 @@ impl Standing {
             // Whatever was said before the connection was lost may be lost too.
             None => true,
             Some(said) => {
-                (!is_known || self.leaves()) && now.saturating_duration_since(said) >= wait
+                (!is_known || self.leaves() || self.is_refused)
+                    && now.saturating_duration_since(said) >= wait
             }
         }
     }
@@ -159,7 +162,7 @@ impl Standing {
         let said = |command: &Command| match command {
             // A game that has gone on meanwhile must not be begun anew.
             Command::NewGame { client } => orders::new_game_again(*client, begun),
-            _ => orders::write(command),
+            _ => orders::write(command, self.number()),
         };
         let is_said = |command: &&Command| {
             !self.is_between_games() || !matches!(command, Command::Target { .. })
