@@ -220,6 +220,11 @@ impl Recogniser {
         self.evidence.is_disturbed() || self.pending.is_some()
     }
 
+    /// Whether only the pictures show what has happened, and have not decided that yet.
+    pub fn is_resuming(&self) -> bool {
+        self.resuming.is_some()
+    }
+
     /// The squares that lack their piece and those that hold a surplus one, as sensed now.
     pub fn disturbed(&self) -> (Bitboard, Bitboard) {
         let (lacking, surplus) = self.misplaced();
@@ -307,6 +312,18 @@ impl Recogniser {
         self.puzzle = None;
         self.puzzle_due = None;
         self.behind = true;
+    }
+
+    /// The player has put right all that was asked for, and every square reads right: the pieces stand as before, whatever else they might
+    /// have been read as while many were in the hand.
+    pub fn put_right(&mut self) {
+        if !self.evidence.is_disturbed() {
+            self.placements
+                .stand(&self.standing, Bitboard::EMPTY, Bitboard::EMPTY);
+            self.puzzle = None;
+            self.puzzle_due = None;
+            self.puzzling = None;
+        }
     }
 
     /// While on, nothing is recognised: the caller knows that the placement differs, whatever the squares read.
@@ -513,9 +530,10 @@ impl Recogniser {
         self.puzzling = None;
         if !event {
             self.resuming = self.resuming.filter(|pictures| *pictures == 0);
-            if self.evidence.is_calm(now) {
-                self.placements.forget_strangers(&self.standing);
-            }
+        }
+        // On a board whose squares do not go dark all is right as soon as they are.
+        if (!event || !self.sensing.goes_dark) && self.evidence.is_calm(now) {
+            self.placements.forget_strangers(&self.standing);
         }
         let suspected = self.suspected().any();
         self.suspecting = suspected.then(|| self.suspecting.unwrap_or(now));

@@ -144,6 +144,8 @@ impl Squares {
     /// The link is down. A player in the middle of a move continues unseen.
     pub fn link_down(&mut self) {
         self.touched = Touched::nothing();
+        // What the pieces do from now on is not read from these.
+        self.reading.link_up();
         self.resume();
         self.follower.link_down();
     }

@@ -93,6 +93,8 @@ impl Squares {
         if misplaced.is_right() {
             if *self.recogniser.standing() != wanted && *self.touched.known() == wanted {
                 self.stand(wanted);
+            } else if *self.recogniser.standing() == wanted {
+                self.recogniser.put_right();
             }
             self.follower.mended();
         } else {
@@ -115,7 +117,8 @@ impl Squares {
         let told = self.follower.correction().is_told();
         // Until a link's first picture, nobody knows what happened before it.
         let read = known && self.reading.are_read();
-        let rests = read && !self.recogniser.is_disturbed() && !told;
+        let seen = read && !self.recogniser.is_resuming();
+        let rests = seen && !self.recogniser.is_disturbed() && !told;
         if rests && !exchanged && !self.touched.stands_as(standing) {
             // All lifts and placements were understood.
             self.touched = Touched::pieces(standing.clone());
