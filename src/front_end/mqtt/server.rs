@@ -636,11 +636,10 @@ impl<'a> Server<'a> {
             About::Board(board, Part::Press) if ours && live => {
                 self.commands.press(self.own_board(&board), payload);
             }
-            About::Board(board, Part::State) if ours => {
-                if !live && !payload.is_empty() {
-                    self.kept(&board);
-                }
+            About::Board(board, Part::State) if ours && !live && !payload.is_empty() => {
+                self.kept(&board);
             }
+            About::Board(_, Part::State) if ours => {}
             About::Board(board, part @ (Part::State | Part::Events)) => {
                 self.of_another(&daemon, &board, part, payload, live).await;
             }
