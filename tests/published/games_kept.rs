@@ -754,6 +754,28 @@ fn the_programs_word_is_for_the_last_move_of_its_game_also_if_that_is_yet_to_be_
 }
 
 #[test]
+fn a_game_that_ends_while_the_pieces_are_off_it_has_its_result() {
+    let (before, whole) = (game("e2e4"), game("e2e4 e7e5"));
+    let mut taken_back = Rig::new();
+    taken_back.led(whole.clone(), Some(whole.clone()));
+    let mut never_shown = Rig::new();
+    for rig in [&mut taken_back, &mut never_shown] {
+        rig.snapshot.ending = Some(GameEnd::resigned(Color::White));
+        rig.snapshot.judge = Some(Judge::Program);
+        rig.led(before.clone(), Some(whole.clone()));
+    }
+    // The hand puts up the next game at once.
+    never_shown.snapshot.ending = None;
+    never_shown.snapshot.judge = None;
+    never_shown.led(game(""), None);
+    for mut rig in [taken_back, never_shown] {
+        let read = &rig.settle()[0];
+        assert_eq!(read.tag("Result"), "0-1");
+        assert_eq!(read.moves(), "e2e4 e7e5");
+    }
+}
+
+#[test]
 fn a_game_goes_on_in_its_file_after_the_daemon_was_restarted() {
     let mut rig = Rig::new();
     rig.snapshot.holders = vec!["127.0.0.1:4711".into()];

@@ -532,6 +532,41 @@ fn a_position_put_up_on_a_board_that_nobody_has_becomes_its_game() {
     a_position_put_up_by_hand(chessnut);
 }
 
+/// The program's new game has moves already, and the hand puts the pieces where these have led, not at the start.
+fn a_new_game_put_up_where_it_has_come_to<W: Wood>(table: impl Fn(pieces::Settings) -> Table<W>) {
+    let mut table = table(person());
+    table.plays("e2e4 e7e5", true, tidily);
+    let mut game = boardbridge::chess::game::Game::standard();
+    game.play_uci("e2e4 d7d5".split_whitespace()).unwrap();
+    let begins = Command::NewGame {
+        client: table.program.client,
+    };
+    table.core.command(table.now, begins);
+    table.game = game.clone();
+    table.states(true);
+    table.comes("what is asked for", |table| {
+        !table.snapshot().guidance.is_empty()
+    });
+    let put_up = HandAction::SetUp(Box::new(Game::from_start(game.position().clone())));
+    table.wood.does(table.now, Order::Do(put_up));
+    table.comes("the new game", |table| {
+        let held = table.snapshot();
+        *held.game == game && held.guidance.is_empty()
+    });
+    let m = legal(&table, "e4d5");
+    table.wood.does(table.now, tidily("e4d5".parse().unwrap()));
+    table.comes("the hand's move", |table| {
+        table.program.answer(&table.snapshot()) == Some(m)
+    });
+}
+
+#[test]
+fn a_new_game_that_has_moves_is_put_up_where_these_have_led() {
+    a_new_game_put_up_where_it_has_come_to(dgt);
+    a_new_game_put_up_where_it_has_come_to(chessnut);
+    a_new_game_put_up_where_it_has_come_to(chessnut_by_usb);
+}
+
 fn a_quick_first_move<W: Wood>(table: impl Fn(pieces::Settings) -> Table<W>) {
     // The pawn is in the hand when the board is first asked.
     let mut table = table(person());

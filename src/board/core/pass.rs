@@ -94,6 +94,8 @@ impl Core {
         }
         if self.leading.take_turned() {
             self.driver.abandon(self.claims.target());
+        } else if self.is_overtaken() {
+            self.driver.abandon(None);
         }
         self.lead(now)
     }

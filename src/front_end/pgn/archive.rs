@@ -384,14 +384,32 @@ impl Archive {
             (target, snapshot.ending, snapshot.judge)
         {
             self.announced = Some((target.clone(), end));
+            // All of it has been on the board: the hand is taking a move back.
+            self.decide(|game| game == &**target);
             return None;
         }
         if snapshot.game.is_empty() {
+            // The hand puts up the next game, and does not make the last moves of this one.
+            self.decide(|_| true);
             self.announced = None;
         }
         let announced = self.announced.as_ref();
         let announced = announced.filter(|(target, _)| *target == snapshot.game);
         announced.map(|(_, end)| *end).or(snapshot.ending)
+    }
+
+    /// Ends the last game as its program has announced, with the program's last moves, if that is a game as `is_so` says.
+    fn decide(&mut self, is_so: impl Fn(&Game) -> bool) {
+        let Some(((target, end), kept)) = self.announced.as_ref().zip(self.games.back_mut()) else {
+            return;
+        };
+        let game = &kept.record.game;
+        if !kept.record.is_over() && is_so(game) && target.continues(game) {
+            kept.record.follow(target);
+            kept.record.end(*end);
+            kept.revision += 1;
+            kept.due = true;
+        }
     }
 
     /// Notes what else the snapshot shows of the game.
