@@ -301,7 +301,7 @@ async fn a_full_disk_costs_a_warning_and_no_move() {
     let port = folder.path().join("citrine");
     let mut hand = Reporting::at(Hand::new(Kind::NovagCitrine, port.clone(), true));
     let keys = format!("[boards.citrine]\n{FAST_CITRINE}serial = {{ port = {port:?} }}\n");
-    let process = Process::keeping_little(&bluez, &keys, 60);
+    let process = Process::keeping_little(&bluez, &keys, 30);
     let mut table = Table::new(process).await;
     let mut moves = String::new();
     for [mine, reply] in GAME {
