@@ -97,20 +97,18 @@ impl Core {
     /// Whether the hand that was to put the pieces at the start has put them where the new game has come to: there is nothing to go back
     /// for.
     pub(super) fn is_overtaken(&self) -> bool {
+        let begins = matches!(self.current_step.step(), Some(Step::NewGame(_)));
+        let by_hand = self.driver.profile() == Profile::Pieces { motor: false };
         let Standing::Led(target) = self.standing() else {
             return false;
         };
-        let begins = matches!(self.current_step.step(), Some(Step::NewGame(_)));
-        let by_hand = self.driver.profile() == Profile::Pieces { motor: false };
+        if !begins || !by_hand || !self.driver.stepping() || target.is_empty() {
+            return false;
+        }
         let position = target.position();
         // A position gives no en-passant right: see `plan`.
         let can_be_set_up = position.legal_ep_square().is_none() && !self.waits.refuses_set_ups();
-        begins
-            && by_hand
-            && self.driver.stepping()
-            && !target.is_empty()
-            && can_be_set_up
-            && self.driver.stands_as(position.board())
+        can_be_set_up && self.driver.stands_as(position.board())
     }
 
     /// Whether the target's next move may have reached the board before the link was lost.
