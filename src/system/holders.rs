@@ -11,6 +11,8 @@ use std::{
 const MAX_OPEN: usize = 200_000;
 /// The state of a socket that listens, in `/proc/self/net/tcp`.
 const LISTENS: &str = "0A";
+/// The process that starts all others, and keeps the sockets that it gives to services.
+const INIT: u32 = 1;
 
 /// A program that runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,7 +64,11 @@ impl Holders {
                     String::from_utf8_lossy(name.trim_ascii()).into_owned()
                 });
                 let name = name.clone();
-                found.insert(target, Holder { name, process });
+                // `/proc` lists by number: whoever opened it stands before the programs that it started, and is the one to stop.
+                let first = found.get(&target);
+                if first.is_none_or(|first: &Holder| first.process == INIT) {
+                    found.insert(target, Holder { name, process });
+                }
             }
         }
         Self(found)

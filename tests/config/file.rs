@@ -1027,11 +1027,20 @@ fn check_fails_for_what_the_daemon_would_fail_at() {
     }
     let other = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = other.local_addr().unwrap();
+    // What a program started has its socket too, and is not the one to stop.
+    let shared = std::os::fd::OwnedFd::from(other.try_clone().unwrap());
+    let mut started = Command::new("sleep")
+        .arg("60")
+        .stdin(shared)
+        .spawn()
+        .unwrap();
     let who = format!("(process {})", std::process::id());
     does_not_work(
         &format!("[uci]\nlisten = \"{taken}\"\n"),
         &[&format!("{taken} is in use by "), &who],
     );
+    started.kill().unwrap();
+    started.wait().unwrap();
     does_not_work(
         "[status]\nlisten = \"192.0.2.1:9680\"\n",
         &["does not have the address 192.0.2.1", "`ip address`"],
