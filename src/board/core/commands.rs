@@ -10,6 +10,7 @@ use shakmaty::uci::UciMove;
 use super::{
     Core,
     current_step::{Asked, Following},
+    identity::MAX_TAKEN_BACK,
 };
 use crate::{
     board::{claims::MOVES_BEFORE, held_game::Certainty},
@@ -337,14 +338,16 @@ impl Core {
         }
     }
 
-    /// Whether the target shares no move with the game on the board, and that game is more than a quick hand's moves.
+    /// Whether the target shares no move with the game on the board, and that game is more than a quick hand's moves; or that game
+    /// is over, and the target has too few of its moves to be a look back.
     fn is_of_another_game(&self) -> bool {
         let held = self.held.game();
-        let common = self
-            .claims
-            .target()
-            .and_then(|target| target.common_plies(held));
-        self.news_from() > 0 && common == Some(0)
+        let target = self.claims.target();
+        let Some(common) = target.and_then(|target| target.common_plies(held)) else {
+            return false;
+        };
+        let is_far = held.len() - common > MAX_TAKEN_BACK;
+        common == 0 && self.news_from() > 0 || is_far && self.verdict.end().is_some()
     }
 
     pub(super) fn tell_target(&mut self) {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::chess::game::Game;
 
 /// Moves that may be taken back before another move means another game; kept games have the same rule.
-const MAX_TAKEN_BACK: usize = 8;
+pub(super) const MAX_TAKEN_BACK: usize = 8;
 /// The identities of two games on one board differ by at least this, even if the clock was set back.
 const APART: Duration = Duration::from_secs(1);
 

@@ -179,6 +179,27 @@ fn after_a_position_was_set_up_by_hand_the_next_move_is_the_answer() {
 }
 
 #[test]
+fn a_program_that_comes_with_first_moves_after_a_game_that_is_over_begins_anew_without_saying_so() {
+    const MATED: &str = "e2e4 e7e5 d1h5 b8c6 f1c4 a7a6 b1c3 h7h6 a2a3 b7b6";
+    for (last, begins) in [("h5f7", true), ("h5f3", false)] {
+        let mut rig = Rig::new();
+        let mut played = String::new();
+        for m in MATED.split(' ').chain([last]) {
+            rig.states(&played);
+            rig.waits(1);
+            rig.hears(&format!("MB {m}\n"));
+            rig.takes_answer();
+            played += &format!(" {m}");
+        }
+        rig.tells(&played);
+        rig.core.command(rig.now, Command::Lost { client: CLIENT });
+        rig.states("e2e4");
+        let said = rig.transmits();
+        assert_eq!(said.contains("NG"), begins, "{last}: {said}");
+    }
+}
+
+#[test]
 fn an_analysis_for_the_other_side_does_not_make_the_hands_moves_the_programs() {
     let mut rig = Rig::new();
     rig.states("e2e4");
