@@ -20,6 +20,9 @@ use crate::{
     },
 };
 
+/// What may have been played when a program comes to a new game: a move of each side.
+const FIRST_PLIES: usize = 2;
+
 impl Core {
     /// Handles a front-end's command.
     pub fn command(&mut self, now: Instant, command: Command) {
@@ -339,15 +342,17 @@ impl Core {
     }
 
     /// Whether the target shares no move with the game on the board, and that game is more than a quick hand's moves; or that game
-    /// is over, and the target has too few of its moves to be a look back.
+    /// is over, and the target is first moves, too far back to be a look back.
     fn is_of_another_game(&self) -> bool {
         let held = self.held.game();
-        let target = self.claims.target();
-        let Some(common) = target.and_then(|target| target.common_plies(held)) else {
+        let Some(target) = self.claims.target() else {
             return false;
         };
-        let is_far = held.len() - common > MAX_TAKEN_BACK;
-        common == 0 && self.news_from() > 0 || is_far && self.verdict.end().is_some()
+        let Some(common) = target.common_plies(held) else {
+            return false;
+        };
+        let is_left = held.len() - common > MAX_TAKEN_BACK && self.verdict.end().is_some();
+        common == 0 && self.news_from() > 0 || is_left && target.len() <= FIRST_PLIES
     }
 
     pub(super) fn tell_target(&mut self) {

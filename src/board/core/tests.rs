@@ -181,21 +181,25 @@ fn after_a_position_was_set_up_by_hand_the_next_move_is_the_answer() {
 #[test]
 fn a_program_that_comes_with_first_moves_after_a_game_that_is_over_begins_anew_without_saying_so() {
     const MATED: &str = "e2e4 e7e5 d1h5 b8c6 f1c4 a7a6 b1c3 h7h6 a2a3 b7b6";
-    for (last, begins) in [("h5f7", true), ("h5f3", false)] {
+    let later = "e2e4 e7e5 d1h5";
+    for (last, stated, begins) in [
+        ("h5f7", "e2e4", true),
+        ("h5f7", later, false),
+        ("h5f3", "e2e4", false),
+    ] {
         let mut rig = Rig::new();
-        let mut played = String::new();
-        for m in MATED.split(' ').chain([last]) {
-            rig.states(&played);
+        let moves: Vec<&str> = MATED.split(' ').chain([last]).collect();
+        for (ply, m) in moves.iter().enumerate() {
+            rig.states(&moves[..ply].join(" "));
             rig.waits(1);
             rig.hears(&format!("MB {m}\n"));
             rig.takes_answer();
-            played += &format!(" {m}");
         }
-        rig.tells(&played);
+        rig.tells(&moves.join(" "));
         rig.core.command(rig.now, Command::Lost { client: CLIENT });
-        rig.states("e2e4");
+        rig.states(stated);
         let said = rig.transmits();
-        assert_eq!(said.contains("NG"), begins, "{last}: {said}");
+        assert_eq!(said.contains("NG"), begins, "{last}, {stated}: {said}");
     }
 }
 
