@@ -39,9 +39,13 @@ impl Holders {
         let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
         let others = processes.filter_map(|found| {
             let process: u32 = found.file_name().to_str()?.parse().ok()?;
-            (process != process::id()).then_some((process, found.path()))
+            let path = found.path();
+            (process != process::id()).then_some((started(&path), process, path))
         });
-        let opened = others.flat_map(|(process, path)| {
+        // Whoever opened something stands before the programs that it started, which have it too, and is the one to stop.
+        let mut others: Vec<_> = others.collect();
+        others.sort_unstable();
+        let opened = others.into_iter().flat_map(|(_, process, path)| {
             let files = fs::read_dir(path.join("fd")).into_iter().flatten();
             let files = files.filter_map(|file| Some(file.ok()?.path()));
             let open = files.filter_map(|file| Some((fs::read_link(&file).ok()?, file)));
@@ -64,7 +68,6 @@ impl Holders {
                     String::from_utf8_lossy(name.trim_ascii()).into_owned()
                 });
                 let name = name.clone();
-                // `/proc` lists by number: whoever opened it stands before the programs that it started, and is the one to stop.
                 let first = found.get(&target);
                 if first.is_none_or(|first: &Holder| first.process == INIT) {
                     found.insert(target, Holder { name, process });
@@ -87,6 +90,15 @@ impl Holders {
         let mut sockets = lines.filter_map(|line| listening(line, port));
         sockets.find_map(|socket| self.0.get(Path::new(&socket)).cloned())
     }
+}
+
+/// When a process of this folder of `/proc` was started, in ticks of the kernel; numbers of processes begin anew.
+fn started(process: &Path) -> Option<u64> {
+    let stat = fs::read(process.join("stat")).ok()?;
+    let stat = String::from_utf8_lossy(&stat);
+    // Its name may have blanks and parentheses.
+    let (_, fields) = stat.rsplit_once(')')?;
+    fields.split_whitespace().nth(19)?.parse().ok()
 }
 
 /// The pseudo-terminal that this open file of a process, where it leads and itself, made: if it is one that makes them.
