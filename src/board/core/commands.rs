@@ -342,7 +342,7 @@ impl Core {
     }
 
     /// Whether the target shares no move with the game on the board, and that game is more than a quick hand's moves; or that game
-    /// is over, and the target is first moves, too far back to be a look back.
+    /// is over, and the target has only a game's first moves, too few of that one to be a look back at it.
     fn is_of_another_game(&self) -> bool {
         let held = self.held.game();
         let Some(target) = self.claims.target() else {
