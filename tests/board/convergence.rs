@@ -497,7 +497,9 @@ impl World {
                 self.awaits(on);
             }
             Act::HandMoves(pick) => {
-                if let Some(m) = pick.of(&ours(self.cable.board.game())) {
+                if let Some(m) = pick.of(&ours(self.cable.board.game()))
+                    && !self.may_be_first(m)
+                {
                     self.did(format!("hand {}", uci(m)));
                     self.hand(HandAction::Move(uci(m)));
                 }
@@ -565,6 +567,14 @@ impl World {
             }
         }
         self.carry();
+    }
+
+    /// A move in the middle of a game that could be a first one: a UCB tells of no game, and the daemon has kept none.
+    fn may_be_first(&self, m: Move) -> bool {
+        let known = self.snapshot();
+        let unknown = !self.is_citrine && !known.sure && known.target.is_none();
+        let is_first = self.cable.board.game().is_empty();
+        unknown && !is_first && Game::standard().position().is_legal(m)
     }
 
     /// The player is told about a mistake, and the pieces are misplaced.

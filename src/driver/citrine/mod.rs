@@ -334,9 +334,9 @@ impl Citrine {
         if answers && !self.answering {
             self.answering = true;
             self.event(DriverEvent::Answers { id: None });
-            if self.asking.as_ref().is_some_and(|a| a.attempts > 1) {
-                // The board was off or disconnected when the settings were sent. Until it has them, it does not
-                // transmit the player's moves.
+            if self.setting.is_none() || self.asking.as_ref().is_some_and(|a| a.attempts > 1) {
+                // The board was off or disconnected when the settings were sent, or did not confirm them. Until it has
+                // them, it does not transmit the player's moves.
                 self.settings(now);
                 self.learn_soon(now);
             }
