@@ -41,6 +41,12 @@ fn endgame() -> Game {
     Game::from_fen(ENDGAME).unwrap()
 }
 
+fn core(kind: &str) -> Core {
+    let board = BoardConfig::from_toml(&format!("kind = \"{kind}\"")).unwrap();
+    let wait = board.correction_wait;
+    Core::new(BoardName::default(), board.driver(), wait)
+}
+
 impl Clocked for Rig {
     fn clock(&mut self) -> &mut Instant {
         &mut self.now
@@ -73,10 +79,8 @@ impl Clocked for Rig {
 
 impl Rig {
     fn new(kind: &str) -> Self {
-        let board = BoardConfig::from_toml(&format!("kind = \"{kind}\"")).unwrap();
-        let wait = board.correction_wait;
         let mut rig = Self {
-            core: Core::new(BoardName::default(), board.driver(), wait),
+            core: core(kind),
             now: Instant::now(),
             program: Program::default(),
             events: Vec::new(),
@@ -84,6 +88,16 @@ impl Rig {
         rig.core.link_up(rig.now);
         rig.carry();
         rig
+    }
+
+    /// The daemon is killed, and goes on with what it kept.
+    fn goes_on(&mut self, kind: &str) {
+        let kept = serde_json::to_string(&self.core.memory()).unwrap();
+        self.core = core(kind);
+        let memory = serde_json::from_str(&kept).unwrap();
+        self.core.recall(self.now, memory);
+        self.core.link_up(self.now);
+        self.carry();
     }
 
     /// A UCB with the pieces just put on their starting squares.
@@ -216,6 +230,20 @@ fn a_set_up_is_asked_for_until_the_hand_proves_that_it_was_made() {
     }
     rig.hears("Ma1a8\r\n");
     assert_eq!(rig.to_do(), "");
+}
+
+#[test]
+fn a_set_up_is_asked_for_after_a_restart_too_until_it_was_made() {
+    let mut rig = Rig::ucb();
+    rig.follows(endgame());
+    rig.waits(10);
+    for left in [29, 0] {
+        rig.goes_on("novag-ucb");
+        rig.follows(endgame());
+        rig.waits(10);
+        assert_eq!(rig.snapshot().guidance.len(), left);
+        rig.ready();
+    }
 }
 
 #[test]

@@ -133,9 +133,10 @@ impl CurrentStep {
         }
     }
 
-    /// Restores [`Self::sent`] after a restart.
-    pub fn recall_sent(&mut self, sent: Option<(usize, Move)>) {
+    /// Restores [`Self::sent`] and [`Self::placement`] after a restart.
+    pub fn recall(&mut self, sent: Option<(usize, Move)>, placement: Placement) {
         self.sent = sent;
+        self.placement = placement;
     }
 
     /// Takes [`Self::sent`]: the board has reported what it holds.

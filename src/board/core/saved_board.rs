@@ -12,6 +12,7 @@ use super::{
     identity::Identity,
     leading::Leading,
     move_times::MoveTimes,
+    placement::Placement,
     ply::{Made, Ply},
     verdict::Verdict,
 };
@@ -40,6 +41,9 @@ pub struct SavedBoard {
     move_times: MoveTimes,
     /// A move that was shown after this many plies, and may or may not have reached the board.
     sent: Option<(usize, Text<UciMove>)>,
+    /// Where the pieces stand, where the hand was asked to move them and nothing proves that it did.
+    #[serde(default, skip_serializing_if = "Placement::is_as_held")]
+    placement: Placement,
     /// What the driver knows of the board.
     driver: Option<Value>,
 }
@@ -136,6 +140,7 @@ impl SavedBoard {
             && self.leading == before.leading
             && self.hand.has_done_as(&before.hand)
             && self.identity == before.identity
+            && self.placement == before.placement
             && self.driver == before.driver;
         if stands {
             Urgency::Later
@@ -168,6 +173,7 @@ impl Core {
             identity: self.identity.clone(),
             move_times: self.move_times.clone(),
             sent: sent.map(|(plies, m)| (plies, Text(uci(m)))),
+            placement: self.current_step.placement().clone(),
             driver: self.driver.memory(),
         }
     }
@@ -205,7 +211,7 @@ impl Core {
             .and_then(|(plies, Text(m))| Some((plies, m.to_move(position).ok()?)));
         let plies = self.held.game().len();
         self.current_step
-            .recall_sent(sent.filter(|(after, _)| *after == plies));
+            .recall(sent.filter(|(after, _)| *after == plies), memory.placement);
         if let Some(driver) = memory.driver {
             self.driver.recall(driver);
         }
