@@ -279,6 +279,26 @@ fn a_game_has_its_tags_its_moves_and_what_is_known_of_them() {
 }
 
 #[test]
+fn a_game_that_is_over_keeps_its_opponent_when_another_one_comes_to_its_board() {
+    let mut rig = Rig::new();
+    rig.snapshot.holders = vec![ClientName::Engine("Stockfish".into())];
+    rig.led(game("e2e4"), Some(game("")));
+    rig.led(game("e2e4 e7e5"), Some(game("e2e4 e7e5")));
+    rig.snapshot.ending = Some(GameEnd::resigned(Color::White));
+    rig.look();
+    rig.settle();
+    for restarted in [false, true] {
+        if restarted {
+            rig.restart();
+        }
+        rig.snapshot.holders = vec![ClientName::Engine("Another".into())];
+        rig.look();
+        let games = rig.settle();
+        assert_eq!(games[0].tag("Black"), "Stockfish", "{restarted}");
+    }
+}
+
+#[test]
 fn names_have_the_letters_of_any_language_also_in_a_file_that_goes_on() {
     let mut rig = Rig::new();
     rig.config.site = Some(TagText("Köln".to_owned()));

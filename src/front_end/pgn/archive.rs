@@ -419,6 +419,7 @@ impl Archive {
             return;
         };
         let record = &mut kept.record;
+        let was_over = record.is_over();
         if let Some(end) = ending
             && record.end(end)
         {
@@ -430,7 +431,8 @@ impl Archive {
                 kept.revision += 1;
             }
         }
-        if let Some(label) = snapshot.holders.first()
+        // Who has the board of a game that is over may be there for the next one.
+        if let Some(label) = snapshot.holders.first().filter(|_| !was_over)
             && record.by.last() == Some(&Some(By::Target))
         {
             let name = program(label);
