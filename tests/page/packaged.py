@@ -36,8 +36,7 @@ def begins(phone: Page, code: str, board: str) -> None:
     phone.one("#found li button").click()
     until("Play can be pressed", lambda: phone.driver.find_elements(By.CSS_SELECTOR, PLAY))
     phone.one(PLAY).click()
-    until("Stop is there", lambda: phone.text(PLAY) == "Stop")
-    phone.turn_to("boards")
+    until("the page turns to the board", lambda: shown(phone, f"#board-{board}"))
     until("the engine has answered the hand", lambda: phone.moves(board) >= 2)
 
 

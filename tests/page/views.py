@@ -30,7 +30,8 @@ ITALIAN = "e2e4 e7e5 g1f3 b8c6 f1c4 f8c5 c2c3 g8f6 d2d4 e5d4 c3d4 c5b4"
 MATE = "e2e4 e7e5 d1h5 b8c6 f1c4 g8f6 h5f7"
 # The kinds of which there are pictures, and one of tomorrow.
 PICTURES = re.findall(r'^  "([\w-]+)": "([\w ]+)",$', (FILES / "kinds.js").read_text(), re.MULTILINE)
-KINDS = [*((kind, f"A board of the kind {kind}", ["ble" if "air" in parts else "serial"]) for kind, parts in PICTURES), ("of-tomorrow", "Another", ["serial"])]
+SWPP = "Home-made boards that speak SWPP"
+KINDS = [*((kind, SWPP if kind == "swpp" else f"A board of the kind {kind}", ["ble" if "air" in parts else "serial"]) for kind, parts in PICTURES), ("of-tomorrow", "Another", ["serial"])]
 SETTINGS = {
     "version": "0.1.0", "control": "paired", "may_control": True, "may_pair": True, "why_not": None,
     "games": "/var/lib/boardbridge/games", "site": "Kitchen table", "player": None, "every_move": False, "games_fixed": [], "added": ["citrine", "neo"], "keyed": [], "started": [],
@@ -93,6 +94,7 @@ ADVICE = {
                 "guidance": [{"piece": "Q", "from": "d8", "to": "d1"}, {"piece": "b", "from": "c5", "to": "b4"}]},
     "set up": {"advice": "set up the position, then press 'Board ready' or just move (FEN 8/8/8/8/8/8/8/K6k w - - 0 1)",
                "guidance": [{"piece": "P", "from": square + "2", "to": None} for square in "abcdefgh"]},
+    "put up": {"guidance": [{"piece": "P", "from": None, "to": "e4"}], "holders": ["the engine Stockfish 16"], "pairing": pairing(clocks=None)},
     "unknown": {"advice": "it is not known how the pieces stand. Put them on their starting squares and move, or begin a game in a program"},
     "analysed": {"advice": "your program only analyses: it gets e2e4 when it stops. To play, choose a clock in the program, not infinite",
                  "holders": ["192.168.1.7:50112 (disconnected)"], "waiting": ["the WhitePawn app (tcp 127.0.0.1:9690)"]},
@@ -103,6 +105,10 @@ ADVICE = {
 DOWN = {"link": "down", "why": "there is no /dev/ttyUSB1: is the cable plugged in, and does `boardbridge scan` show another name?"}
 DOWN |= {"advice": "no link to the board: " + DOWN["why"]}
 OVER = {"ending": "checkmate", "outcome": "1-0", "ended_by": "rules", "holders": [], "pairing": pairing(can=[], clocks=CLOCKS | {"runs": None})}
+RESIGNED = {"ending": "resignation", "outcome": "0-1", "ended_by": "program", "holders": ["the engine Stockfish 16"], "pairing": pairing(can=["new-game"], clocks=None)}
+SHOWN = {"advice": "shown: c5b4. Make it if you have not, then your move.", "make": "c5b4", "target": "startpos moves " + ITALIAN}
+NEXT = {"advice": "new game: put the pieces on their starting squares, then press 'Board ready' or just move", "target": "startpos",
+        "guidance": [{"piece": "b", "from": "b4", "to": "f8"}]}
 FOUR = [state("citrine", ITALIAN, **LICHESS), state("dgt", "e2e4", **DOWN), state("neo", ITALIAN, **ADVICE["mistake"]), state("ucb", MATE, **OVER)]
 ACCOUNT = {"board": "citrine", "url": "https://lichess.org", "user": "Anna_from_the_kitchen", "connected": True, "problem": None, "seek": None,
            "challenges": [], "games": [], "last": None}
@@ -129,7 +135,7 @@ class Scene:
         self.settings = SETTINGS | more
 
     def answers(self, path: str) -> Any:
-        games = [{"file": f"{n}.pgn", "board": "citrine", "white": "Anna", "black": "Stockfish 16", "result": "1-0", "plies": 7, "begun": AT} for n in "ab"]
+        games = [{"file": f"{n}.pgn", "board": "citrine", "white": "Anna", "black": "Stockfish 16", "result": "1-0", "plies": plies, "begun": AT} for n, plies in [("a", 7), ("b", 2)]]
         board = chess.Board()
         moves = []
         for uci in MATE.split():
@@ -141,7 +147,7 @@ class Scene:
         known = {
             "settings": self.settings, "found": self.found, "engines": self.engines,
             "games": games, "games/a.pgn/moves": {"white": "Anna", "black": "Stockfish 16", "result": "1-0", "start": chess.STARTING_FEN, "moves": moves},
-            "lichess": self.account, "pairs": phones,
+            "lichess": self.account, "pairs": phones, "boards/dgt/opponent": {"done": "stockfish may play at dgt"},
             "pair/code": {"code": "123456", "seconds": 120, "addresses": ["http://kitchen.local:9660", "http://192.168.1.20:9660"], "qr": {"size": 21, "path": "M0 0h7v7h-7z"}},
         }
         return known.get(path)
@@ -165,6 +171,8 @@ SCENES = {
     "in check": Scene([state("citrine", "e2e4 e7e5 d1h5 b8c6 f1c4 g8f6 c4f7", **LICHESS)]),
     "game over": Scene([state("citrine", MATE, **OVER)]),
     **{name: Scene([state("citrine", ITALIAN, **advice)]) for name, advice in ADVICE.items()},
+    "resigned": Scene([state("citrine", ITALIAN, **RESIGNED, **SHOWN)]),
+    "next game": Scene([state("citrine", ITALIAN, **RESIGNED, **NEXT)]),
     "two boards": Scene(FOUR[:2]),
     "four boards": Scene(FOUR),
     "found boards": Scene(FOUR, FOUND, keyed=["neo"], started=["neo"], linked=["citrine.dgt"]),
@@ -356,6 +364,45 @@ def offers(page: Page, server: Server, address: str) -> None:
     assert "Level 1" in ucb and "White" in ucb, ucb
 
 
+def turns_to_its_board(page: Page, server: Server, address: str) -> None:
+    """After *Play* its board is large, and the keyboard is there."""
+    shows(page, server, address, "two boards", "desk")
+    page.driver.find_element("xpath", "//*[@id='at-boards']/li[h3='dgt']//button[@class='main']").click()
+    until("its board is large", lambda: page.driver.find_elements("css selector", "#large > #board-dgt"))
+    assert page.one("#board-dgt").is_displayed() and page.driver.switch_to.active_element == page.one("#board-dgt")
+    assert page.driver.execute_script("return scrollY") == 0
+
+
+def tells(page: Page, server: Server, address: str) -> None:
+    """What is to be done: of a game that is over nothing, before the next one its pieces are put up. And what is kept."""
+    heads = {"resigned": "The game is over", "next game": "New game: put the pieces on their starting squares", "put up": "Put the pieces in place"}
+    for scene, head in heads.items():
+        shows(page, server, address, scene, "")
+        assert page.text(".do") == head, (scene, page.text(".do"))
+        assert bool(page.driver.find_elements("css selector", "#large [data-arrow]")) == (scene == "next game"), scene
+        assert bool(page.text(".list")) == (scene != "resigned"), scene
+    shows(page, server, address, "one board", "games")
+    ends = [one.text.split(", ")[-1] for one in page.driver.find_elements("css selector", "#list .about")]
+    assert ends == ["4 moves", "1 move"], ends
+
+
+def fits_in_german(page: Page, server: Server, address: str) -> None:
+    """On a small phone the menu has one line, and the board and its moves are on the screen. The kinds have German names."""
+    page.driver.execute_script("localStorage.setItem('language', 'de')")
+    page.cdp("Emulation.setDeviceMetricsOverride", {"width": 360, "height": 640, "deviceScaleFactor": 1, "mobile": True})
+    for scene in ["one board", "challenged"]:
+        shows(page, server, address, scene, "")
+        tops = "return [...document.querySelectorAll('nav a')].map((one) => one.getBoundingClientRect().top)"
+        assert len(set(page.driver.execute_script(tops))) == 1, "the menu has several lines"
+    shows(page, server, address, "one board", "")
+    low = page.driver.execute_script("return document.querySelector('#large .moves').getBoundingClientRect().bottom - innerHeight")
+    assert low <= 0, low
+    shows(page, server, address, "nothing", "desk")
+    assert page.text("#how-kind [value='swpp']") == "Selbst gebaute Bretter, die SWPP sprechen"
+    page.driver.execute_script("localStorage.removeItem('language')")
+    page.cdp("Emulation.setDeviceMetricsOverride", {"width": PHONE[0], "height": PHONE[1], "deviceScaleFactor": 1, "mobile": True})
+
+
 def unlocks(page: Page, server: Server, address: str) -> None:
     """A board that a key unlocks is added with one, or gets it later; nothing else is asked for one."""
     shows(page, server, address, "found boards", "desk")
@@ -453,6 +500,10 @@ def main() -> None:
     for size, name in [(PHONE, "phone"), (DESK, "desk")]:
         page = Page(address, size, script="")
         offers(page, server, address)
+        turns_to_its_board(page, server, address)
+        tells(page, server, address)
+        if size == PHONE:
+            fits_in_german(page, server, address)
         unlocks(page, server, address)
         chooses(page, server, address)
         sits_still(page, server, address, name)

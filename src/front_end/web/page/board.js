@@ -62,7 +62,7 @@ class Board {
   }
 
   take(state) {
-    this.state = state;
+    this.state = isOver(state) ? { ...state, advice: "", make: null, guidance: [] } : state;
     skew = Date.parse(state.at) - Date.now();
     this.show();
     stayAwake();
@@ -80,6 +80,7 @@ class Board {
       return { head: capital(t("link." + state.link)), sub: capital(words ?? state.why ?? "").replace("\n", ". "), kind: "bad", english: words === null };
     }
     if (state.advice) return this.advised();
+    if (state.guidance.length) return { head: t("set-up"), sub: t("set-up-how"), kind: "make" };
     if (state.ending) {
       const program = state.holders.length && !state.pairing?.can.includes("new-game") && !this.isOnLichess();
       return { head: t("over"), sub: program ? t("again-program") : "" };
@@ -306,7 +307,7 @@ class Board {
     try {
       await ask(`boards/${encodeURIComponent(this.name)}/${button.asks}`, button.body);
       // What it confirmed may be told before this answer, or after it.
-      quote(answer, t("done", { what: this.confirmed || button.words.toLowerCase() }));
+      quote(answer, this.confirmed ? t("done", { what: this.confirmed }) : t("did"));
     } catch (error) {
       tell(answer, error.message, this.state);
     }
@@ -332,6 +333,11 @@ class Board {
     menu.open = false;
     if (hadFocus) menu.querySelector("summary").focus();
   }
+}
+
+/** Whether a game is over and no other one is being set up: its moves do not have to be made on the board any more. */
+function isOver({ ending, game, target }) {
+  return Boolean(ending) && (target ?? game).startsWith(game);
 }
 
 /** A heading, which is the first line, sentence or its beginning, and the rest. */

@@ -181,13 +181,19 @@ function boardItem(name) {
     };
     who.addEventListener("change", fit);
     fit();
-    plays.append(whoLabel, strengthLabel, handLabel, timeLabel, whiteLabel, blackLabel, deskButton(t("play"), () => {
+    const begins = () => {
       const [way, other] = who.value.split(" ");
       if (way === "board") return ask("links", { boards: hand.value === "black" ? [other, name] : [name, other] });
       if (way === "people") return ask(`boards/${name}/opponent`, named({ white, black }));
       const { depth, ...weaker } = JSON.parse(strength.value);
       const go = `movetime ${1000 * time.value}` + (depth ? ` depth ${depth}` : "");
       return ask(`boards/${name}/opponent`, { engine: other, hand: hand.value, go, ...weaker });
+    };
+    plays.append(whoLabel, strengthLabel, handLabel, timeLabel, whiteLabel, blackLabel, deskButton(t("play"), async () => {
+      const answer = await begins();
+      // Whoever has turned to another part meanwhile stays there.
+      if (!$("desk").hidden) location.hash = "board-" + name;
+      return answer;
     }, "main"));
   }
   item.append(plays);

@@ -13,7 +13,7 @@ async function showGames(before) {
     item.append(
       element("span", "players", `${called(game.white)} – ${called(game.black)}`),
       element("span", "", game.result),
-      element("span", "about", `${game.board}, ${new Date(game.begun).toLocaleString(LANGUAGE, { dateStyle: "medium", timeStyle: "short" })}, ${t("count", { count: moves })}`),
+      element("span", "about", `${game.board}, ${new Date(game.begun).toLocaleString(LANGUAGE, { dateStyle: "medium", timeStyle: "short" })}, ${t(moves === 1 ? "count-one" : "count", { count: moves })}`),
     );
     const open = element("button", "", t("replay"));
     open.type = "button";

@@ -63,13 +63,16 @@ function listKinds() {
   const kinds = settings.kinds || [];
   $("how").hidden = !kinds.length;
   if ($("how-kind").options.length === kinds.length + 1) return;
-  $("how-kind").replaceChildren(new Option(t("choose"), ""), ...kinds.map(({ kind, title }) => new Option(title, kind)));
+  $("how-kind").replaceChildren(new Option(t("choose"), ""), ...kinds.map(({ kind }) => new Option(kindTitle(kind), kind)));
 }
 
 /** Whether a key unlocks such boards. */
 const isKeyed = (kind) => settings.kinds?.some((one) => one.kind === kind && one.key);
 
 /** The name of a kind, as a player knows it. */
-const kindTitle = (kind) => settings.kinds?.find((one) => one.kind === kind)?.title || kind;
+function kindTitle(kind) {
+  const title = settings.kinds?.find((one) => one.kind === kind)?.title;
+  return retold(title) ?? title ?? kind;
+}
 
 $("how-kind").addEventListener("change", showHow);

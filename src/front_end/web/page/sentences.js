@@ -1,5 +1,5 @@
 // What the daemon says in words of its own, in the page's languages. Left is the sentence as its source has it, with names for what is
-// filled in: `move` and `made` are moves, `why`, `end`, `winner`, `loser` and `color` sentences or words of this table. In a form the
+// filled in: `move` and `made` are moves, `why`, `end`, `winner`, `loser`, `color` and `title` sentences or words of this table. In a form the
 // part before a line feed is the heading. English has only what the page says otherwise. For a further language copy `de`.
 // `cargo test --test project sentences` fails if one that can reach the page is missing.
 "use strict";
@@ -348,6 +348,10 @@ const SENTENCES = {
     "what is in {file} is not a token: letters, digits and _ without blanks": "was in {file} steht, ist keine Anmeldung",
     "the clock of this computer is before 1970: set it": "die Uhr dieses Rechners geht vor 1970: Stellen Sie sie",
     // Adding boards, and playing at them.
+    "Chessnut Air, Air+, Pro, Go and Move": "Chessnut Air, Air+, Pro, Go und Move",
+    "Home-made boards that speak SWPP": "Selbst gebaute Bretter, die SWPP sprechen",
+    "Miko Neo, formerly Square Off Neo": "Miko Neo, früher Square Off Neo",
+    "Novag Citrine and sister boards": "Novag Citrine und verwandte Bretter",
     "a {title}, by its name ({at})": "{title}, nach seinem Namen ({at})",
     "has a service that home-made boards and a DGT Pegasus have; other things have it, too ({at})": "hat einen Dienst, den selbst gebaute Bretter und ein DGT Pegasus haben; andere Geräte haben ihn auch ({at})",
     "a general adapter: a board, or another device. Adding it asks what it is, which may upset a printer ({at})": "ein allgemeiner Adapter: ein Brett oder ein anderes Gerät. Beim Hinzufügen wird es gefragt, was einen Drucker stören kann ({at})",

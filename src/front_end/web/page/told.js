@@ -5,7 +5,7 @@
 /** Values that are moves. */
 const MOVES = ["move", "made", "again"];
 /** Values that are sentences or words of the table themselves. */
-const WITHIN = ["why", "end", "winner", "loser", "color"];
+const WITHIN = ["why", "end", "winner", "loser", "color", "title"];
 
 /** How the daemon names who plays, and the page's words for it. */
 const CLIENTS = [
