@@ -232,6 +232,8 @@ pub struct Standing {
     pub apps: BTreeMap<AppWay, BoardName>,
     /// The ways in which the main file lets it play on one.
     pub apps_fixed: Vec<&'static str>,
+    /// Why some boards are not found, however near they are: a sentence each.
+    pub unseen: Vec<String>,
     /// The kinds of boards that there are.
     pub kinds: Vec<Kind>,
 }

@@ -21,6 +21,10 @@ const LOOK: Duration = Duration::from_secs(1);
 /// How many times: the daemon listens 8 s for boards in the air.
 const LOOKS: usize = 11;
 
+/// What is said where no board is found.
+const NONE: &str =
+    "No new board is in reach. Plug its cable in or switch it on, then say this again";
+
 /// Add a board that is plugged in or in the air. The key of a board that needs one is asked for, or read from standard input.
 #[derive(Debug, Args)]
 pub struct Add {
@@ -51,10 +55,9 @@ pub async fn add(add: Add) -> Result<String, CallError> {
     } else {
         let found = look(&add.connect).await?;
         if found.is_empty() {
-            return Ok(
-                "No new board is in reach. Plug its cable in or switch it on, then say this again"
-                    .to_owned(),
-            );
+            let mut lines = call::unseen(&add.connect).await?;
+            lines.insert(0, NONE.to_owned());
+            return Ok(lines.join("\n"));
         }
         let list = listed(&found);
         let picks = io::stdin().is_terminal() && io::stdout().is_terminal();

@@ -103,6 +103,16 @@ pub async fn keyed(address: &str) -> Result<Vec<String>, CallError> {
         .collect())
 }
 
+/// Why some boards are not found, in words.
+///
+/// # Errors
+/// [`CallError`], in words for the caller.
+pub async fn unseen(address: &str) -> Result<Vec<String>, CallError> {
+    let answer = ask(address, "/api/v1/settings", None).await?;
+    let why = answer["unseen"].as_array().into_iter().flatten();
+    Ok(why.filter_map(|why| why.as_str().map(escaped)).collect())
+}
+
 /// Adds a board that was found; returns what the daemon did, in words.
 ///
 /// # Errors

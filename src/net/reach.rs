@@ -87,9 +87,15 @@ pub fn unreachable(address: &str, error: &io::Error, wanted: Wanted) -> String {
     let port = address.rsplit(':').next().unwrap_or_default();
     let here = found.into_iter().all(|address| address.ip().is_loopback());
     let what_to_do = if here {
+        let elsewhere = match wanted {
+            Wanted::Uci => {
+                ". One on another machine is found once *Chess programs of the network may connect* is on in the settings of its page"
+            }
+            Wanted::Status | Wanted::LiveChess | Wanted::Web => "",
+        };
         format!(
             "Start it with `sudo systemctl start boardbridge` where it is installed, else with `boardbridge run` (`boardbridge demo` \
-         needs no board). If it does not start, `boardbridge check` says why; if it listens elsewhere, say `--connect HOST:PORT`; `[{}] listen` must not be \"off\"",
+         needs no board). If it does not start, `boardbridge check` says why; if it listens elsewhere, say `--connect HOST:PORT`; `[{}] listen` must not be \"off\"{elsewhere}",
             wanted.section()
         )
     } else if error.kind() == io::ErrorKind::ConnectionRefused {

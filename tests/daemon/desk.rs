@@ -320,6 +320,16 @@ async fn nothing_is_taken_where_the_configuration_does_not_want_it() {
         let machine = machine.restarts().await;
         assert_eq!(machine.found().await.len(), finds, "{more}");
         assert_eq!(machine.boards().await.unwrap(), Vec::<Value>::new());
+        // Whoever waits for a board is told.
+        let unseen = machine.settings().await["unseen"].clone();
+        assert_eq!(unseen.as_array().unwrap().len(), 2 - finds, "{unseen}");
+        assert!(
+            unseen[0]
+                .as_str()
+                .unwrap()
+                .contains("= \"off\" under [discovery] in "),
+            "{unseen}"
+        );
     }
 }
 

@@ -37,7 +37,7 @@ SETTINGS = {
     "games": "/var/lib/boardbridge/games", "site": "Kitchen table", "player": None, "every_move": False, "games_fixed": [], "added": ["citrine", "neo"], "keyed": [], "started": [],
     "linked": [], "fixed": [], "programs": "here", "programs_fixed": False, "lichess": True,
     "lichess_board": "citrine", "lichess_chosen": None, "lichess_accept": "ask", "lichess_take_backs": "ask", "lichess_fixed": [],
-    "whitepawn_tcp": None, "whitepawn_ble": "dgt", "whitepawn_rfcomm": None, "whitepawn_fixed": [],
+    "whitepawn_tcp": None, "whitepawn_ble": "dgt", "whitepawn_rfcomm": None, "whitepawn_fixed": [], "unseen": [],
     "kinds": [{"kind": kind, "title": title, "media": media, "key": kind == "dgt-pegasus"} for kind, title, media in KINDS],
 }
 FOUND = [

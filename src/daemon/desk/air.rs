@@ -22,8 +22,8 @@ pub(super) struct Air {
     listening: Option<JoinHandle<Result<Vec<Seen>, BleError>>>,
     heard: Vec<Sighting>,
     at: Option<Instant>,
-    /// Why nothing can be heard, once told.
-    deaf: bool,
+    /// Why nothing can be heard.
+    deaf: Option<BleError>,
 }
 
 impl Air {
@@ -34,7 +34,7 @@ impl Air {
             listening: None,
             heard: Vec::new(),
             at: None,
-            deaf: false,
+            deaf: None,
         }
     }
 
@@ -49,6 +49,11 @@ impl Air {
         wanted.fits(Some(name), address) && !self.radio.has_found(&wanted)
     }
 
+    /// Why nothing could be heard when it listened last.
+    pub fn deaf(&self) -> Option<&BleError> {
+        self.deaf.as_ref()
+    }
+
     /// What was heard lately. Whoever asks makes it listen: the next answer has more.
     pub async fn boards(&mut self) -> Vec<Sighting> {
         if let Some(listening) = self.listening.take_if(|listening| listening.is_finished()) {
@@ -56,13 +61,15 @@ impl Air {
                 Ok(Ok(seen)) => {
                     self.heard = in_the_air(&seen);
                     self.at = Some(Instant::now());
-                    self.deaf = false;
+                    self.deaf = None;
                 }
-                Ok(Err(error)) if !self.deaf => {
-                    info!("no Bluetooth board can be found: {error}");
-                    self.deaf = true;
+                Ok(Err(error)) => {
+                    if self.deaf.is_none() {
+                        info!("no Bluetooth board can be found: {error}");
+                    }
+                    self.deaf = Some(error);
                 }
-                _ => {}
+                Err(_) => {}
             }
         }
         if self.listening.is_none() {

@@ -54,7 +54,7 @@ pub(super) async fn is_free(port: &Path) -> Result<(), OpenError> {
 /// Why nothing is known of a board that was asked.
 pub(super) fn unanswered(sighting: &Sighting) -> Refused {
     Refused::NotNow(format!(
-        "nothing answered at {}: is the board switched on? If you know what it is, say its kind",
+        "nothing answered at {}: is the board switched on? If you know what it is, say its kind: a Novag Universal Chess Board (`--kind novag-ucb`) answers no question",
         escaped(&sighting.name)
     ))
 }

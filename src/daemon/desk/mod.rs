@@ -293,6 +293,7 @@ impl Desk {
             games_fixed: self.config.written_of("games"),
             apps: self.apps(),
             apps_fixed: self.apps_fixed(),
+            unseen: self.unseen(),
             kinds: MAKES.iter().map(|make| kind(make)).collect(),
         });
     }

@@ -25,11 +25,36 @@ impl Desk {
     pub(super) async fn sightings(&mut self) -> Vec<Sighting> {
         let mut sightings = self.plugged().await;
         if self.config.discovery.bluetooth != InAir::Off {
+            let deaf = self.air.deaf().cloned();
             sightings.extend(self.air.boards().await);
+            if self.air.deaf() != deaf.as_ref() {
+                self.stand();
+            }
         }
         self.place_only_ones(&sightings);
         sightings.retain(|sighting| !self.is_used(sighting));
         sightings
+    }
+
+    /// Why some boards are not found, however near they are.
+    pub(super) fn unseen(&self) -> Vec<String> {
+        let discovery = &self.config.discovery;
+        let mut why = Vec::new();
+        if discovery.serial == Cables::Off {
+            why.push(format!(
+                "boards with a cable are not looked for: serial = \"off\" under [discovery] in {}",
+                self.file.display()
+            ));
+        }
+        if discovery.bluetooth == InAir::Off {
+            why.push(format!(
+                "boards with Bluetooth are not looked for: bluetooth = \"off\" under [discovery] in {}",
+                self.file.display()
+            ));
+        } else if let Some(deaf) = self.air.deaf() {
+            why.push(deaf.to_string());
+        }
+        why
     }
 
     /// The boards that are plugged in.

@@ -43,6 +43,7 @@ pub(super) async fn daemon(
         "whitepawn_ble": standing.apps.get(&AppWay::Ble),
         "whitepawn_rfcomm": standing.apps.get(&AppWay::Rfcomm),
         "whitepawn_fixed": standing.apps_fixed,
+        "unseen": standing.unseen,
         "kinds": standing.kinds,
         "lichess": house.bus.account().standing().is_some(),
     }))

@@ -242,6 +242,7 @@ async function look() {
   $("no-engine").hidden = desk.engines.length > 0;
   const found = await ask("found");
   $("none-found").hidden = found.length > 0;
+  $("unseen").replaceChildren(...settings.unseen.map((why) => tell(element("li"), why)));
   listKinds();
   // Once: whoever closes it does not want it.
   if (!found.length && !desk.looked) $("how").open = true;

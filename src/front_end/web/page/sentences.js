@@ -34,7 +34,7 @@ const SENTENCES = {
     "{board} was not found: is it switched on, in reach, and not connected to an app? {why}": "{board} was not found: is it switched on, near, and not connected to an app?",
     "Bluetooth is off ({adapter}): switch it on, for instance with `bluetoothctl power on` or `rfkill unblock bluetooth`": "Bluetooth is off on BoardBridge's computer: switch it on",
     "the board is with {names}: this game continues when it is free, or after `boardbridge release {board}`": "the board is with {names}: this game continues when it is free",
-    "nothing answered at {port}: is the board switched on? If you know what it is, say its kind": "nothing answered at {port}: is the board switched on? If you know what it is, choose its kind",
+    "nothing answered at {port}: is the board switched on? If you know what it is, say its kind: a Novag Universal Chess Board (`--kind novag-ucb`) answers no question": "nothing answered at {port}: is the board switched on? If you know what it is, choose its kind: a Novag Universal Chess Board answers no question",
   },
   de: {
     // Boards: what the hand should do.
@@ -114,6 +114,8 @@ const SENTENCES = {
     "Bluetooth has ended the connection": "Bluetooth hat die Verbindung beendet",
     "Bluetooth was switched off ({adapter})": "Bluetooth wurde ausgeschaltet ({adapter})",
     "Bluetooth was restarted": "Bluetooth wurde neu gestartet",
+    "boards with a cable are not looked for: serial = \"off\" under [discovery] in {file}": "Bretter mit Kabel werden nicht gesucht: serial = \"off\" unter [discovery] in {file}",
+    "boards with Bluetooth are not looked for: bluetooth = \"off\" under [discovery] in {file}": "Bretter mit Bluetooth werden nicht gesucht: bluetooth = \"off\" unter [discovery] in {file}",
     "this machine has no Bluetooth adapter: plug one in, or check `rfkill list` and `dmesg`": "dieser Rechner hat keinen Bluetooth-Adapter: Stecken Sie einen ein, oder sehen Sie `rfkill list` und `dmesg` an",
     "there is no Bluetooth adapter {wanted}: write adapter = \"{known}\" or leave it out": "den Bluetooth-Adapter {wanted} gibt es nicht: Schreiben Sie adapter = \"{known}\", oder lassen Sie es weg",
     "this user is not allowed to use Bluetooth: add it to the group bluetooth (`sudo usermod -aG bluetooth USER`) and log in again": "dieser Benutzer darf Bluetooth nicht benutzen: Nehmen Sie ihn in die Gruppe bluetooth auf (`sudo usermod -aG bluetooth BENUTZER`), und melden Sie sich neu an",
@@ -355,7 +357,7 @@ const SENTENCES = {
     "a {title}, by its name ({at})": "{title}, nach seinem Namen ({at})",
     "has a service that home-made boards and a DGT Pegasus have; other things have it, too ({at})": "hat einen Dienst, den selbst gebaute Bretter und ein DGT Pegasus haben; andere Geräte haben ihn auch ({at})",
     "a general adapter: a board, or another device. Adding it asks what it is, which may upset a printer ({at})": "ein allgemeiner Adapter: ein Brett oder ein anderes Gerät. Beim Hinzufügen wird es gefragt, was einen Drucker stören kann ({at})",
-    "nothing answered at {port}: is the board switched on? If you know what it is, say its kind": "an {port} antwortet nichts: Ist das Brett eingeschaltet? Wissen Sie, was es ist, wählen Sie seine Art",
+    "nothing answered at {port}: is the board switched on? If you know what it is, say its kind: a Novag Universal Chess Board (`--kind novag-ucb`) answers no question": "an {port} antwortet nichts: Ist das Brett eingeschaltet? Wissen Sie, was es ist, wählen Sie seine Art: Ein Novag Universal Chess Board antwortet auf keine Frage",
     "this board is no longer there, or is used already: look again": "dieses Brett ist nicht mehr da oder wird schon benutzt: Sehen Sie noch einmal nach",
     "this board is being asked already: one moment": "dieses Brett wird gerade gefragt: einen Moment",
     "it cannot be a {kind}: take one of {names}": "ein {kind} kann es nicht sein, aber {names}",
