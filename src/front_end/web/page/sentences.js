@@ -421,7 +421,7 @@ const SENTENCES = {
     "control is off: to allow it from this computer, set control = \"local\" under [web] in the configuration": "die Bedienung ist aus: Für diesen Rechner setzen Sie control = \"local\" unter [web] in der Konfiguration",
     "this browser is not paired with BoardBridge: run `boardbridge pair` on its computer, and enter the code on BoardBridge's page here": "dieser Browser ist nicht gekoppelt: Führen Sie auf dem Rechner von BoardBridge `boardbridge pair` aus, und geben Sie den Code hier auf der Seite ein",
     "no code is shown now, or its time is over: show one on BoardBridge's computer, by `boardbridge pair` or on its page": "gerade wird kein Code gezeigt, oder seine Zeit ist um: Zeigen Sie einen auf dem Rechner von BoardBridge, mit `boardbridge pair` oder auf der Seite",
-    "this is not the code: look again ({count} more tries)": "das ist nicht der Code: Sehen Sie noch einmal hin (noch {count} Versuche)",
+    "this is not the code: look again (tries left: {count})": "das ist nicht der Code: Sehen Sie noch einmal hin (übrige Versuche: {count})",
     "too many wrong codes from this address: show a new code on BoardBridge's computer, and try that": "zu viele falsche Codes von dieser Adresse: Zeigen Sie auf dem Rechner von BoardBridge einen neuen",
     "too many wrong codes: this one is void. Show a new code on BoardBridge's computer, and try that": "zu viele falsche Codes, dieser gilt nicht mehr: Zeigen Sie auf dem Rechner von BoardBridge einen neuen",
     "give the phone a name of 1 to {most} characters, such as \"Anna's phone\"": "geben Sie dem Telefon einen Namen von 1 bis {most} Zeichen, etwa „Annas Telefon“",

@@ -31,7 +31,7 @@ pub enum NotTaken {
     )]
     None,
     /// It is another one.
-    #[error("this is not the code: look again ({0} more tries)")]
+    #[error("this is not the code: look again (tries left: {0})")]
     Wrong(u32),
     /// This address has tried too often.
     #[error(
