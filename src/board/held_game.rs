@@ -639,7 +639,9 @@ impl Held {
             .into_iter()
             .filter(|plies| led && *plies <= held.len())
             .map(|plies| (plies, lead, held.truncated(plies)));
-        let standard = list.skipped == 0 && self.opening != Opening::Shown;
+        // Pieces that were put up on this link are no new game. While nobody looked they may have been put back to the start.
+        let shown = self.opening == Opening::Shown && self.certainty == Certainty::Sure;
+        let standard = list.skipped == 0 && !shown;
         let standard = standard.then(|| (0, 0, Game::standard()));
         let follows = |game: &Game| {
             let fits = |target: &&Game| game.continues(target) || target.continues(game);

@@ -451,6 +451,33 @@ fn a_position_that_the_player_sets_up_on_the_board_is_its_game() {
 }
 
 #[test]
+fn a_board_that_goes_back_to_the_start_unseen_has_no_position_that_was_set_up_before() {
+    // The board lists no move in either.
+    for back in [
+        HandAction::NewGame,
+        HandAction::On { forgetful: true },
+        HandAction::On { forgetful: false },
+    ] {
+        let mut table = Table::new(ms(700));
+        table.pass(TALK);
+        table.hand(set_up(PAWN));
+        table.pass(TALK);
+        table.cable.unplug(table.now, "unplugged");
+        if !matches!(back, HandAction::NewGame) {
+            table.hand(HandAction::Off);
+        }
+        table.hand(back.clone());
+        table.pass(ms(300));
+        table.cable.plug(table.now);
+        table.pass(TALK);
+        let snapshot = table.cable.snapshot();
+        let board = ours(table.cable.board.game());
+        assert_eq!(snapshot.game.position(), board.position(), "{back:?}");
+        assert!(snapshot.sure, "{back:?}");
+    }
+}
+
+#[test]
 fn a_board_that_goes_back_to_the_players_own_start_position_begins_its_game_there() {
     let mut table = Table::new(ms(700));
     table.pass(TALK);
