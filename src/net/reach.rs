@@ -89,7 +89,7 @@ pub fn unreachable(address: &str, error: &io::Error, wanted: Wanted) -> String {
     let what_to_do = if here {
         let elsewhere = match wanted {
             Wanted::Uci => {
-                ". One on another machine is found once *Chess programs of the network may connect* is on in the settings of its page"
+                ". A BoardBridge on another machine is found once *Chess programs of the network may connect* is on in the settings of its page"
             }
             Wanted::Status | Wanted::LiveChess | Wanted::Web => "",
         };
