@@ -298,6 +298,70 @@ fn a_game_that_is_over_keeps_its_opponent_when_another_one_comes_to_its_board() 
     }
 }
 
+/// The board's core knows a game from the next one.
+fn is_the_game(rig: &mut Rig, number: u64) {
+    rig.snapshot.since = Some(SystemTime::UNIX_EPOCH + Duration::from_secs(number));
+}
+
+#[test]
+fn a_game_that_begins_like_the_one_before_has_a_file_of_its_own_however_quick_its_first_move_is() {
+    for (first, second) in [
+        ("f2f3 e7e5 g2g4 d8h4", "f2f3 d7d5"),
+        ("e2e4 e7e5 d1h5 b8c6 f1c4 g8f6 h5f7", "e2e4 e7e5 f1c4"),
+        ("e2e4 e7e5 g1f3 b8c6 f1b5", "e2e4 e7e5 g1f3"),
+        ("e2e4 e7e5 g1f3 b8c6 f1b5", "e2e4 e7e5 g1f3 b8c6 f1b5"),
+    ] {
+        for led in [false, true] {
+            let mut rig = Rig::new();
+            let target = |moves: &str| led.then(|| game(moves));
+            is_the_game(&mut rig, 1);
+            rig.led(game(first), target(first));
+            rig.snapshot.ending = Some(GameEnd::resigned(Color::White));
+            rig.look();
+            rig.settle();
+            // The next game is stated, and its first move made, before anybody looks.
+            is_the_game(&mut rig, 2);
+            rig.snapshot.ending = None;
+            for plies in 1..=second.split(' ').count() {
+                let moves = game(second).truncated(plies);
+                rig.led(moves, target(second));
+            }
+            assert_eq!(rig.lines(), [first, second], "{led}");
+        }
+    }
+}
+
+#[test]
+fn a_game_that_is_over_with_its_first_move_has_the_names_of_its_players() {
+    let mut rig = Rig::new();
+    let stalemate = from("7k/8/6K1/8/8/8/5Q2/8 w - - 0 1", "f2f7");
+    let named = |name: &str| {
+        Some(Player {
+            name: name.to_owned(),
+            ..Player::default()
+        })
+    };
+    let players = Pairing {
+        players: ByColor {
+            white: named("Me"),
+            black: named("Somebody"),
+        },
+        ..Pairing::default()
+    };
+    rig.stands(stalemate);
+    rig.archive.name(&rig.snapshot, &players);
+    let games = rig.settle();
+    assert_eq!(games[0].tag("Black"), "Somebody");
+    // Who comes to the board after it does not.
+    let others = Pairing {
+        event: Some("Another".to_owned()),
+        ..players
+    };
+    rig.look();
+    rig.archive.name(&rig.snapshot, &others);
+    assert_eq!(rig.settle()[0].tag("Event"), games[0].tag("Event"));
+}
+
 #[test]
 fn names_have_the_letters_of_any_language_also_in_a_file_that_goes_on() {
     let mut rig = Rig::new();

@@ -7,6 +7,7 @@
 //! - A game continues while the board's game has its moves, even if reported from another starting position. Up to
 //!   [`MAX_TAKEN_BACK`] moves that were taken back or replaced are forgotten. If there are more, the game is kept as it
 //!   was, and the next different move begins another one: a mistake does not lose what was played.
+//! - What the board's core takes for another game is one, even if it begins with the same moves.
 //! - A board back at a start begins another game with its next move, unless it is led back into the old one or only
 //!   [`MAX_UNMADE`] moves had been made.
 //! - A game found in its file, or one the board was put back from, continues if the board's game has all of its moves,
@@ -90,6 +91,10 @@ struct ArchivedGame {
     put_back: bool,
     /// It was read from its file, and has not continued yet.
     found: bool,
+    /// Its identity at the board, once it was seen there: see [`Snapshot::since`].
+    since: Option<SystemTime>,
+    /// An earlier snapshot showed it: if it is over, who plays now does not play it.
+    met: bool,
     /// A write is due, although the game is running and has a file.
     due: bool,
 }
@@ -107,8 +112,16 @@ impl ArchivedGame {
             left: false,
             put_back: false,
             found: false,
+            since: None,
+            met: false,
             due: false,
         }
+    }
+
+    /// Whether the board holds another game by now, which may begin with the same moves.
+    fn is_another(&self, since: Option<SystemTime>) -> bool {
+        self.since
+            .is_some_and(|own| since.is_some_and(|now| now != own))
     }
 
     /// Whether it is written without waiting for a pause.
@@ -157,16 +170,19 @@ impl ArchivedGame {
         self.revision += 1;
     }
 
-    /// The game now has these moves. `by` is who made its last moves, if that was seen.
-    fn go_on(&mut self, game: &Game, by: &[Option<By>]) {
+    /// The game now has these moves.
+    fn go_on(&mut self, game: &Game, snapshot: &Snapshot) {
+        let by = &snapshot.by;
         self.left = false;
         self.put_back = false;
         self.found = false;
         let common = self.record.game.common_plies(game).unwrap_or(0);
         self.due |= common < self.record.game.len();
         if !self.record.follow(game) {
+            self.since = self.since.or(snapshot.since);
             return;
         }
+        self.since = snapshot.since;
         self.revision += 1;
         // The board may report the game from a later position than the one known here.
         let later = game.len().saturating_sub(by.len());
@@ -259,6 +275,9 @@ impl Archive {
         let state =
             |games: &VecDeque<ArchivedGame>| games.back().map(|kept| (kept.id, kept.revision));
         let before = state(&self.games);
+        if let Some(kept) = self.games.back_mut() {
+            kept.met = true;
+        }
         let is_played = snapshot.sure || is_followed(snapshot);
         if is_played {
             self.follow(at, snapshot);
@@ -285,7 +304,7 @@ impl Archive {
         self.seen = Some(looked_at);
         let target = snapshot.target.as_deref();
         let Some(kept) = self.games.back_mut() else {
-            self.begin(at, &snapshot.game, &snapshot.by);
+            self.begin(at, &snapshot.game, snapshot);
             return;
         };
         let leads_on = |game: &Game, plies: usize| {
@@ -308,12 +327,14 @@ impl Archive {
             }
         }
         let Some(common) = kept.record.game.common_plies(&game) else {
-            self.begin(at, &game, &snapshot.by);
+            self.begin(at, &game, snapshot);
             return;
         };
-        kept.left |= common == 0;
+        // What is seen of another game may begin with its first moves: the board was at its start in between.
+        let is_another = kept.is_another(snapshot.since);
+        kept.left |= common == 0 || is_another;
         if common == game.len() && common < kept.record.game.len() {
-            let led_back = leads_on(&kept.record.game, common);
+            let led_back = !is_another && leads_on(&kept.record.game, common);
             // A board that takes back ply by ply is still on its way to where the program wants it.
             let on_its_way = target.is_some_and(|target| {
                 target.len() < snapshot.game.len() && snapshot.game.continues(target)
@@ -331,9 +352,9 @@ impl Archive {
             && !returns
             && let Some(kept) = self.games.back_mut()
         {
-            kept.go_on(&game, &snapshot.by);
+            kept.go_on(&game, snapshot);
         } else {
-            self.begin(at, &game, &snapshot.by);
+            self.begin(at, &game, snapshot);
         }
     }
 
@@ -346,7 +367,7 @@ impl Archive {
     }
 
     /// A game other than the last is on the board: the one before that, or a new one.
-    fn begin(&mut self, at: SystemTime, game: &Game, by: &[Option<By>]) {
+    fn begin(&mut self, at: SystemTime, game: &Game, snapshot: &Snapshot) {
         if game.is_empty() {
             return;
         }
@@ -363,7 +384,7 @@ impl Archive {
             self.games.push_back(ArchivedGame::new(self.ids, record));
         }
         if let Some(kept) = self.games.back_mut() {
-            kept.go_on(game, by);
+            kept.go_on(game, snapshot);
         }
         while self.games.len() > 2 && !self.games[0].is_dirty() {
             self.games.pop_front();
@@ -461,10 +482,12 @@ impl Archive {
             let common = snapshot.game.common_plies(target);
             common.is_some_and(|common| snapshot.game.len() <= common + 1)
         });
-        let played = self.played(snapshot).map(|(kept, _)| kept);
-        let Some(kept) = played.filter(|kept| led && !kept.record.is_over()) else {
+        let Some((kept, _)) = self.played(snapshot) else {
             return;
         };
+        if !led || kept.met && kept.record.is_over() {
+            return;
+        }
         let record = &mut kept.record;
         let told = pairing.players.as_ref().zip(record.names.as_mut());
         let named = |player: &Option<Player>| player.as_ref().map(|player| player.name.clone());
