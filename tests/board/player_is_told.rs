@@ -561,6 +561,61 @@ fn kings_in_the_centre_of_a_game_without_moves_do_not_keep_the_next_from_beginni
 }
 
 #[test]
+fn kings_in_the_centre_end_a_game_also_while_a_move_is_shown_or_nobody_has_the_board() {
+    let mut rig = Rig::swpp();
+    rig.begins();
+    rig.answers("MB e2e4\n", "e2e4");
+    rig.follows(game("e2e4 c7c6"));
+    rig.waits(5);
+    // The pawn is not moved: it is given up.
+    for m in ["e1e3", "e3d4", "e8e5"] {
+        rig.hears(&format!("MB {m}\n"));
+        rig.waits(1);
+    }
+    assert_eq!(rig.ending(), Some(GameEnd::resigned(Color::White)));
+    let mut rig = Rig::swpp();
+    for m in ["e2e4", "c7c5", "e1d4", "e8d5"] {
+        rig.hears(&format!("MB {m}\n"));
+        rig.waits(1);
+    }
+    assert_eq!(rig.ending(), Some(GameEnd::AGREED));
+    // The pieces are put up again.
+    rig.hears("MB d2d4\n");
+    rig.waits(5);
+    assert_eq!(rig.ending(), None);
+}
+
+#[test]
+fn a_game_ended_by_the_kings_stays_so_when_its_program_leaves() {
+    let mut rig = Rig::ucb();
+    rig.begins();
+    rig.kings_in_the_centre();
+    rig.waits(5);
+    rig.says(Command::Release { client: CLIENT });
+    rig.waits(60);
+    assert_eq!(rig.ending(), Some(GameEnd::AGREED));
+    assert_eq!(rig.to_do(), "");
+}
+
+#[test]
+fn a_move_from_an_empty_square_puts_nothing_right() {
+    let mut rig = Rig::swpp();
+    rig.begins();
+    rig.answers("MB e2e4\n", "e2e4");
+    rig.follows(game("e2e4 e7e5"));
+    rig.waits(5);
+    for m in ["e4d5", "h5g6"] {
+        rig.hears(&format!("MB {m}\n"));
+        rig.waits(1);
+    }
+    assert_eq!(rig.to_do(), "move the white pawn from d5 to e4");
+    assert!(!rig.events.contains(&Event::Mended));
+    rig.hears("MB d5e4\n");
+    rig.waits(1);
+    assert_eq!(rig.to_do(), "");
+}
+
+#[test]
 fn kings_that_are_put_back_after_a_lost_link_are_no_end_any_more() {
     let mut rig = Rig::swpp();
     rig.begins();

@@ -311,8 +311,10 @@ impl Core {
                 self.current_step.unask();
                 self.deviation.stands();
             }
-            // The program continues: what the kings signalled no longer applies.
-            self.verdict.kings_down();
+            // A program continues: what the kings signalled no longer applies. One that leaves the game lets its end stand.
+            if self.claims.target().is_some() {
+                self.verdict.kings_down();
+            }
             self.tell_target();
         }
         self.leading.lead(self.claims.target().is_some());

@@ -106,14 +106,16 @@ impl Deviation {
 
     /// A board that reports moves only has reported one that cannot be played in this position.
     pub fn unplayable(&mut self, reported: Reported, position: &Chess) -> Unplayable {
-        let stands = self.misplaced_by_moves.take();
-        let stands = stands.unwrap_or_else(|| position.board().clone());
+        let before = self.misplaced_by_moves.take();
+        let stands = before.clone().unwrap_or_else(|| position.board().clone());
         let stands = carried(stands, reported, position.turn());
-        self.misplaced_by_moves = stands.filter(|stands| stands != position.board());
+        let mends = stands.as_ref() == Some(position.board());
+        // From an empty square nothing was carried.
+        self.misplaced_by_moves = stands.or(before).filter(|_| !mends);
         let undoes = |made: &Reported| made.undoes(reported);
         let undone = self.unplayable.iter().rposition(undoes);
         let undone = undone.map(|at| self.unplayable.remove(at)).is_some();
-        if self.misplaced_by_moves.is_none() || undone && self.unplayable.is_empty() {
+        if mends || undone && self.unplayable.is_empty() {
             self.mended();
             return Unplayable::Mends;
         }

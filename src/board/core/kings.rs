@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use shakmaty::{Bitboard, Color, Piece, Position, Role};
+use shakmaty::{Bitboard, Board, Color, Piece, Position, Role};
 
 use super::Core;
 use crate::{
@@ -61,10 +61,10 @@ impl Core {
     /// The result shown by the kings in the centre: both on light squares, White has won; both on dark squares, Black
     /// has won; one on each, a draw.
     fn kings_say(&self, stands: &Picture) -> Option<GameEnd> {
-        if self.current_step.following().is_some() || self.claims.target().is_none() {
+        let held = self.held.game();
+        if self.current_step.following().is_some() || self.is_free() && held.is_empty() {
             return None;
         }
-        let game = self.held.game().position().board();
         let king = |color: Color| stands.board.king_of(color);
         let kings: Bitboard = [king(Color::White)?, king(Color::Black)?]
             .into_iter()
@@ -72,13 +72,18 @@ impl Core {
         if !kings.is_subset(CENTRE) {
             return None;
         }
-        // Any piece that stood in the centre may have made room; everything else stands as in the game.
-        let apart = CENTRE | game.kings();
+        // Any piece that stood in the centre may have made room; everything else stands as in the game, or as before a shown move
+        // that the hand has not made.
         let same = |piece: Option<Piece>| piece.filter(|piece| piece.role != Role::King);
-        let others = (!apart)
-            .into_iter()
-            .all(|square| same(stands.board.piece_at(square)) == same(game.piece_at(square)));
-        if !others || stands.unknown.any() {
+        let others = |game: &Board| {
+            let apart = CENTRE | game.kings();
+            (!apart)
+                .into_iter()
+                .all(|square| same(stands.board.piece_at(square)) == same(game.piece_at(square)))
+        };
+        let unmade = self.held.unconfirmed().map(|_| held.len() - 1);
+        let mut plies = [Some(held.len()), unmade].into_iter().flatten();
+        if !plies.any(|plies| others(held.position_at(plies).board())) || stands.unknown.any() {
             return None;
         }
         Some(match (kings & Bitboard::LIGHT_SQUARES).count() {
