@@ -29,7 +29,8 @@ impl Claim {
         match (&self.label, label) {
             // A page states the position on its board, and takes the place of the page before it.
             (ClientName::LiveChess(was), ClientName::LiveChess(is)) => was.ip() == is.ip(),
-            (was, is) => was == is,
+            // By what is shown of them: a name that was kept is read from that, and another daemon's link is not one of ours.
+            (was, is) => was.to_string() == is.to_string(),
         }
     }
 

@@ -597,6 +597,25 @@ fn a_game_whose_connection_is_lost_is_kept_for_its_address() {
 }
 
 #[test]
+fn a_client_of_another_daemon_takes_its_claim_over_after_a_restart_whatever_kind_it_is_there() {
+    for name in [
+        ClientName::Link("neo".into()),
+        ClientName::Engine("Stockfish at home".into()),
+        ClientName::App("ble".into()),
+        ClientName::Lichess,
+    ] {
+        let name = name.elsewhere("hall-4");
+        let mut claims = Claims::default();
+        claims.state(WHITE, name.clone(), 1, game("e2e4"), Occasion::default());
+        let kept = serde_json::to_string(&claims).unwrap();
+        let kept: Claims = serde_json::from_str(&kept).unwrap();
+        let mut claims = kept.recalled();
+        claims.adopt(BLACK, &name, &game("e2e4"));
+        assert!(claims.has(BLACK) && !claims.awaits_return(), "{name}");
+    }
+}
+
+#[test]
 fn a_game_whose_program_is_not_back_after_a_restart_is_kept_for_its_address() {
     let now = Instant::now();
     let mut claims = played_by_the_owner(now).recalled();
