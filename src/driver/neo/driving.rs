@@ -89,10 +89,15 @@ impl Neo {
         };
         if picture.contains(from) {
             // An empty square never reads occupied. If the destination, free before, is occupied too, the piece has arrived:
-            // the hand has answered already, with a piece put where this one stood.
-            let standing = self.squares.standing().occupied();
+            // the hand has answered already, with a piece put where this one stood: one of the other side. If only pieces of this
+            // side have left their squares, one of them stands at the destination.
+            let board = self.squares.standing();
+            let standing = board.occupied();
             let arrived = |to: Square| picture.contains(to) && !standing.contains(to);
-            return Some(matches!(path.carry.to, Spot::Square(to) if arrived(to)));
+            let gone = standing & !picture;
+            let own = board.color_at(from).map(|mover| board.by_color(mover));
+            let is_own = gone.any() && (gone & !own.unwrap_or_default()).is_empty();
+            return Some(matches!(path.carry.to, Spot::Square(to) if arrived(to) && !is_own));
         }
         let Spot::Square(to) = path.carry.to else {
             return Some(!path.dim);
