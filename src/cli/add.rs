@@ -28,7 +28,7 @@ const NONE: &str =
 /// Add a board that is plugged in or in the air. The key of a board that needs one is asked for, or read from standard input.
 #[derive(Debug, Args)]
 pub struct Add {
-    /// Which one, as listed.
+    /// Which one: its ID, or its number in the list.
     id: Option<String>,
     /// How it is to be called.
     #[arg(long, value_name = "NAME")]
@@ -51,7 +51,8 @@ pub struct Add {
 pub async fn add(add: Add) -> Result<String, CallError> {
     let mut name = add.name.as_ref().map(ToString::to_string);
     let (id, found) = if let Some(id) = add.id {
-        (id, call::found(&add.connect).await?)
+        let found = call::found(&add.connect).await?;
+        (id_of(id, &found), found)
     } else {
         let found = look(&add.connect).await?;
         if found.is_empty() {
@@ -70,7 +71,7 @@ pub async fn add(add: Add) -> Result<String, CallError> {
         let Some(board) = pick(&found) else {
             return Ok("Nothing was added".to_owned());
         };
-        name = name.or_else(|| question("Its name (Enter: after its kind): "));
+        name = name.or_else(its_name);
         (board["id"].as_str().unwrap_or_default().to_owned(), found)
     };
     let mut body = json!({});
@@ -94,6 +95,20 @@ pub async fn add(add: Add) -> Result<String, CallError> {
         return call::attempt(&add.connect, &id, &body).await;
     }
     call::add(&add.connect, &id, &body).await
+}
+
+/// The ID that was said, or that of the board with this number in the list.
+fn id_of(said: String, found: &[Value]) -> String {
+    let is_id = found.iter().any(|board| board["id"] == said.as_str());
+    let number = said.parse().ok().filter(|_| !is_id);
+    let id = number.and_then(|number| numbered(found, number));
+    id.and_then(|board| board["id"].as_str())
+        .map_or(said, str::to_owned)
+}
+
+/// The board with this number in the list, which begins with 1.
+fn numbered(found: &[Value], number: usize) -> Option<&Value> {
+    found.get(number.checked_sub(1)?)
 }
 
 /// What this board is, if it can be one kind only.
@@ -138,8 +153,18 @@ fn pick(found: &[Value]) -> Option<&Value> {
         let answer = question("Add it (y)? ")?;
         return answer.eq_ignore_ascii_case("y").then_some(only);
     }
-    let number: usize = question("Which one (its number)? ")?.parse().ok()?;
-    found.get(number.checked_sub(1)?)
+    numbered(found, question("Which one (its number)? ")?.parse().ok()?)
+}
+
+/// A name for the board; asked again until it can be one.
+fn its_name() -> Option<String> {
+    loop {
+        let name = question("Its name (Enter: after its kind): ")?;
+        match name.parse::<BoardName>() {
+            Ok(_) => return Some(name),
+            Err(error) => println!("{error}"),
+        }
+    }
 }
 
 /// Asks whoever sits there; `None` without an answer.

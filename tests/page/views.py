@@ -30,7 +30,7 @@ ITALIAN = "e2e4 e7e5 g1f3 b8c6 f1c4 f8c5 c2c3 g8f6 d2d4 e5d4 c3d4 c5b4"
 MATE = "e2e4 e7e5 d1h5 b8c6 f1c4 g8f6 h5f7"
 # The kinds of which there are pictures, and one of tomorrow.
 PICTURES = re.findall(r'^  "([\w-]+)": "([\w ]+)",$', (FILES / "kinds.js").read_text(), re.MULTILINE)
-SWPP = "Home-made boards that speak SWPP"
+SWPP = "Home-made board that speaks SWPP"
 KINDS = [*((kind, SWPP if kind == "swpp" else f"A board of the kind {kind}", ["ble" if "air" in parts else "serial"]) for kind, parts in PICTURES), ("of-tomorrow", "Another", ["serial"])]
 SETTINGS = {
     "version": "0.1.0", "control": "paired", "may_control": True, "may_pair": True, "why_not": None,
@@ -107,6 +107,7 @@ DOWN |= {"advice": "no link to the board: " + DOWN["why"]}
 OVER = {"ending": "checkmate", "outcome": "1-0", "ended_by": "rules", "holders": [], "pairing": pairing(can=[], clocks=CLOCKS | {"runs": None})}
 RESIGNED = {"ending": "resignation", "outcome": "0-1", "ended_by": "program", "holders": ["the engine Stockfish 16"], "pairing": pairing(can=["new-game"], clocks=None)}
 SHOWN = {"advice": "shown: c5b4. Make it if you have not, then your move.", "make": "c5b4", "target": "startpos moves " + ITALIAN}
+MATING = {"advice": "make the move h5f7 on the board", "make": "h5f7"}
 NEXT = {"advice": "new game: put the pieces on their starting squares, then press 'Board ready' or just move", "target": "startpos",
         "guidance": [{"piece": "b", "from": "b4", "to": "f8"}]}
 FOUR = [state("citrine", ITALIAN, **LICHESS), state("dgt", "e2e4", **DOWN), state("neo", ITALIAN, **ADVICE["mistake"]), state("ucb", MATE, **OVER)]
@@ -172,6 +173,7 @@ SCENES = {
     "game over": Scene([state("citrine", MATE, **OVER)]),
     **{name: Scene([state("citrine", ITALIAN, **advice)]) for name, advice in ADVICE.items()},
     "resigned": Scene([state("citrine", ITALIAN, **RESIGNED, **SHOWN)]),
+    "mated": Scene([state("citrine", MATE, **OVER | MATING)]),
     "next game": Scene([state("citrine", ITALIAN, **RESIGNED, **NEXT)]),
     "two boards": Scene(FOUR[:2]),
     "four boards": Scene(FOUR),
@@ -374,13 +376,14 @@ def turns_to_its_board(page: Page, server: Server, address: str) -> None:
 
 
 def tells(page: Page, server: Server, address: str) -> None:
-    """What is to be done: of a game that is over nothing, before the next one its pieces are put up. And what is kept."""
-    heads = {"resigned": "The game is over", "next game": "New game: put the pieces on their starting squares", "put up": "Put the pieces in place"}
+    """What is to be done: of a game that is over nothing but its mating move, before the next one its pieces are put up. And what is
+    kept."""
+    heads = {"resigned": "The game is over", "mated": "Queen h5 takes f7", "next game": "New game: put the pieces on their starting squares", "put up": "Put the pieces in place"}
     for scene, head in heads.items():
         shows(page, server, address, scene, "")
         assert page.text(".do") == head, (scene, page.text(".do"))
-        assert bool(page.driver.find_elements("css selector", "#large [data-arrow]")) == (scene == "next game"), scene
-        assert bool(page.text(".list")) == (scene != "resigned"), scene
+        assert bool(page.driver.find_elements("css selector", "#large [data-arrow]")) == (scene in ("mated", "next game")), scene
+        assert bool(page.text(".list")) == (scene in ("next game", "put up")), scene
     shows(page, server, address, "one board", "games")
     ends = [one.text.split(", ")[-1] for one in page.driver.find_elements("css selector", "#list .about")]
     assert ends == ["4 moves", "1 move"], ends
@@ -398,7 +401,7 @@ def fits_in_german(page: Page, server: Server, address: str) -> None:
     low = page.driver.execute_script("return document.querySelector('#large .moves').getBoundingClientRect().bottom - innerHeight")
     assert low <= 0, low
     shows(page, server, address, "nothing", "desk")
-    assert page.text("#how-kind [value='swpp']") == "Selbst gebaute Bretter, die SWPP sprechen"
+    assert page.text("#how-kind [value='swpp']") == "Selbst gebautes Brett, das SWPP spricht"
     page.driver.execute_script("localStorage.removeItem('language')")
     page.cdp("Emulation.setDeviceMetricsOverride", {"width": PHONE[0], "height": PHONE[1], "deviceScaleFactor": 1, "mobile": True})
 

@@ -24,7 +24,7 @@ const ARDUINOS: &[UsbSign] = &[
 /// What the rest of the program knows about this make.
 pub static IDENTITY: Identity = Identity {
     kind: KIND,
-    title: "Home-made boards that speak SWPP",
+    title: "Home-made board that speaks SWPP",
     room: "swpp",
     example: "diy",
     media: &[Medium::Serial, Medium::Ble, Medium::Tcp],

@@ -335,9 +335,10 @@ class Board {
   }
 }
 
-/** Whether a game is over and no other one is being set up: its moves do not have to be made on the board any more. */
-function isOver({ ending, game, target }) {
-  return Boolean(ending) && (target ?? game).startsWith(game);
+/** Whether a game is over and no other one is being set up: its moves do not have to be made on the board any more. That which
+    ended it by the rules still has to. */
+function isOver({ ending, ended_by: by, game, target }) {
+  return Boolean(ending) && by !== "rules" && (target ?? game).startsWith(game);
 }
 
 /** A heading, which is the first line, sentence or its beginning, and the rest. */

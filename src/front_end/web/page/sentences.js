@@ -351,7 +351,7 @@ const SENTENCES = {
     "the clock of this computer is before 1970: set it": "die Uhr dieses Rechners geht vor 1970: Stellen Sie sie",
     // Adding boards, and playing at them.
     "Chessnut Air, Air+, Pro, Go and Move": "Chessnut Air, Air+, Pro, Go und Move",
-    "Home-made boards that speak SWPP": "Selbst gebaute Bretter, die SWPP sprechen",
+    "Home-made board that speaks SWPP": "Selbst gebautes Brett, das SWPP spricht",
     "Miko Neo, formerly Square Off Neo": "Miko Neo, früher Square Off Neo",
     "Novag Citrine and sister boards": "Novag Citrine und verwandte Bretter",
     "a {title}, by its name ({at})": "{title}, nach seinem Namen ({at})",
