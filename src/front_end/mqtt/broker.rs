@@ -1,12 +1,22 @@
 //! The connection to a broker. The only file that knows the MQTT library.
 
-use std::{future::Future, io, path::PathBuf, pin::Pin, time::Duration};
+use std::{
+    future::Future,
+    io,
+    path::{Path, PathBuf},
+    pin::Pin,
+    time::Duration,
+};
 
 use bytes::Bytes;
 use rumqttc::{
     AsyncClient, Broker as Host, ConnectReturnCode, ConnectionError, Event, EventLoop, LastWill,
     MqttOptions, NetworkOptions, Outgoing, Packet, PubAckReason, PublishOptions, PublishProperties,
     QoS, SubscribeFilterInput, SubscribeReasonCode, Transport,
+};
+use rustls::{
+    RootCertStore,
+    pki_types::{CertificateDer, pem::PemObject as _},
 };
 use thiserror::Error;
 use tokio::{sync::mpsc, time::sleep};
@@ -103,6 +113,12 @@ pub enum BrokerError {
         /// What the system says.
         source: io::Error,
     },
+    /// The file with it has none.
+    #[error(
+        "there is no certificate in {} that can be used: ca_file names that of the broker's authority, as PEM",
+        .0.display()
+    )]
+    NoCertificate(PathBuf),
     /// TLS.
     #[error("TLS cannot be used: {0}; name the certificate of the broker's authority as ca_file")]
     Tls(String),
@@ -158,19 +174,42 @@ impl Connection {
     }
 }
 
+/// Checks the files that a connection needs: the password and the certificate of the authority.
+///
+/// # Errors
+/// [`BrokerError`].
+pub fn check(config: &MqttConfig) -> Result<(), BrokerError> {
+    config.password()?;
+    if config.url.tls
+        && let Some(file) = &config.ca_file
+    {
+        authority(file)?;
+    }
+    Ok(())
+}
+
 fn tls(config: &MqttConfig) -> Result<Transport, BrokerError> {
     match &config.ca_file {
-        Some(file) => {
-            let ca =
-                read_file(file, MAX_CERTIFICATE).map_err(|source| BrokerError::Certificate {
-                    file: file.clone(),
-                    source,
-                })?;
-            Ok(Transport::tls(ca, None, None))
-        }
+        Some(file) => Ok(Transport::tls(authority(file)?, None, None)),
         None => Transport::try_tls_with_default_config()
             .map_err(|error| BrokerError::Tls(error.to_string())),
     }
+}
+
+/// The certificates of the broker's authority, as PEM. The library would find out only at the connection that there are none.
+fn authority(file: &Path) -> Result<Vec<u8>, BrokerError> {
+    let unreadable = |source| BrokerError::Certificate {
+        file: file.to_owned(),
+        source,
+    };
+    let pem = read_file(file, MAX_CERTIFICATE).map_err(unreadable)?;
+    let certificates: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&pem).collect();
+    let (usable, _) =
+        RootCertStore::empty().add_parsable_certificates(certificates.unwrap_or_default());
+    if usable == 0 {
+        return Err(BrokerError::NoCertificate(file.to_owned()));
+    }
+    Ok(pem)
 }
 
 impl Broker for Connection {
