@@ -62,8 +62,11 @@ pub enum Heard {
     Confirmed,
     /// The broker has the oldest message sent, and does not pass it on, for this reason.
     NotTaken(String),
-    /// The broker refuses a subscription, for this reason.
-    Refused(String),
+    /// The broker has acknowledged a subscription: what it has kept there follows. `refused` is the reason if it refuses a part of it.
+    Subscribed {
+        /// Why a part of it is refused.
+        refused: Option<String>,
+    },
 }
 
 /// What is listened to.
@@ -308,10 +311,12 @@ fn read(packet: Packet) -> Option<Heard> {
         Packet::SubAck(ack) => {
             let refused =
                 |code: &&SubscribeReasonCode| !matches!(code, SubscribeReasonCode::Success(_));
-            let code = ack.return_codes.iter().find(refused)?;
-            Some(Heard::Refused(format!(
-                "it does not let us listen ({code:?}): has this user the right to?"
-            )))
+            let code = ack.return_codes.iter().find(refused);
+            let words =
+                |code| format!("it does not let us listen ({code:?}): has this user the right to?");
+            Some(Heard::Subscribed {
+                refused: code.map(words),
+            })
         }
         _ => None,
     }
