@@ -20,6 +20,7 @@ use super::{
     broker::{Broker, Connection, Filter, Heard},
     commands::{Commands, give},
     complaints::Complaints,
+    corrections::Corrections,
     elsewhere::Elsewhere,
     guests::Told,
     home_assistant,
@@ -55,8 +56,6 @@ const MAX_LEFT_BEHIND: usize = MAX_WAITING;
 const SUBSCRIBED_WAIT: Duration = Duration::from_secs(5);
 /// How long the broker's kept `online` of ours may follow on that before we publish ours: it is the first thing it sends, if it has one.
 const OWN_WORD_WAIT: Duration = Duration::from_millis(500);
-/// The least time between two corrections of what the broker says of us.
-const CORRECTIONS: Duration = Duration::from_secs(5);
 /// Home Assistant has announced that it has started; it takes a moment to listen.
 const BIRTH_WAIT: Duration = Duration::from_secs(3);
 
@@ -141,7 +140,7 @@ struct Server<'a> {
     commands: Commands,
     remotes: BTreeMap<BoardName, Elsewhere>,
     complaints: Complaints,
-    corrected: Option<Instant>,
+    corrections: Corrections,
     namesake: Option<Namesake>,
     /// Boards taken off the broker in this connection, because they were gone before we started.
     left_behind: usize,
@@ -171,7 +170,7 @@ impl<'a> Server<'a> {
             outbox: Outbox::default(),
             remotes: BTreeMap::new(),
             complaints: Complaints::default(),
-            corrected: None,
+            corrections: Corrections::default(),
             namesake: None,
             left_behind: 0,
             unreached: Some("it has not been reached yet".to_owned()),
@@ -207,6 +206,7 @@ impl<'a> Server<'a> {
             self.flush(broker);
             let birth = self.birth;
             let listens = self.listens.map(Into::into);
+            let wrong = self.corrections.deadline(Instant::now()).map(Into::into);
             let overdue = self.commands.deadline().map(Into::into);
             tokio::select! {
                 biased;
@@ -246,6 +246,7 @@ impl<'a> Server<'a> {
                 _ = heartbeat.tick() => self.put(online(&self.daemon, true, self.epoch)),
                 _ = tick.tick() => self.tick(),
                 () = sleep_until_some(overdue) => self.overdue(),
+                () = sleep_until_some(wrong) => self.correct(),
                 () = sleep_until_some(listens) => self.listens = None,
                 () = sleep_until_some(birth) => {
                     self.birth = None;
@@ -658,6 +659,9 @@ impl<'a> Server<'a> {
             About::Board(board, Part::State) if ours && !live && !payload.is_empty() => {
                 self.kept(&board);
             }
+            About::Board(board, Part::State) if ours && live => {
+                self.foreign(&board, topic, payload);
+            }
             About::Board(_, Part::State) if ours => {}
             About::Board(board, part @ (Part::State | Part::Events)) => {
                 self.of_another(&daemon, &board, part, payload, live).await;
@@ -723,10 +727,37 @@ impl<'a> Server<'a> {
             self.namesake = Some(Namesake { epoch, until });
             return;
         }
-        let lately = |at: Instant| now.saturating_duration_since(at) < CORRECTIONS;
-        if !self.corrected.is_some_and(lately) {
-            self.corrected = Some(now);
+        // What the broker had kept is overwritten at every connection anyway.
+        if live {
+            self.corrections.online();
+            self.correct();
+        }
+    }
+
+    /// Somebody says something of a board of ours, which the broker may have kept.
+    fn foreign(&mut self, board: &BoardName, topic: &str, payload: &Bytes) {
+        // Whoever has our name and a higher epoch is believed, not we.
+        if self.namesake.is_none()
+            && !self.outbox.says(topic, payload)
+            && let Some(board) = self.own_board(board)
+        {
+            self.corrections.board(board.name);
+            self.correct();
+        }
+    }
+
+    /// Says again what others have said wrongly in our place, if it is time.
+    fn correct(&mut self) {
+        let Some(wrong) = self.corrections.due(Instant::now()) else {
+            return;
+        };
+        if wrong.online {
             self.put(online(&self.daemon, true, self.epoch));
+        }
+        for board in wrong.boards {
+            if let Some(board) = self.own_board(&board) {
+                self.state(&board);
+            }
         }
     }
 
