@@ -96,3 +96,23 @@ fn each_mistake_has_its_line_and_its_remedy() {
         ("Zoë".to_owned(), "Dan".to_owned())
     );
 }
+
+#[test]
+fn one_separator_holds_for_the_whole_file_whatever_is_in_a_name() {
+    for text in [
+        "board;white;black\ncitrine;Müller, Zoë;Cleo, Dan\nneo;Anna;Eva, Frank\n",
+        "sep=;\r\nboard;white;black\r\ncitrine;Müller, Zoë;Cleo, Dan\r\nneo;Anna;Eva, Frank\r\n",
+        "\u{feff}sep=,\n\"citrine\",\"Müller, Zoë\",\"Cleo, Dan\"\nneo,Anna,\"Eva, Frank\"\n",
+        "citrine\tMüller, Zoë\tCleo, Dan\nneo\tAnna\tEva, Frank\n",
+    ] {
+        let read = Pairings::read(text.as_bytes(), &boards()).unwrap();
+        let named = |board: &str, color| {
+            let board = board.parse().unwrap();
+            read.player(&board, color).unwrap().name.clone()
+        };
+        assert_eq!(named("citrine", Color::White), "Müller, Zoë", "{text}");
+        assert_eq!(named("citrine", Color::Black), "Cleo, Dan", "{text}");
+        assert_eq!(named("neo", Color::White), "Anna", "{text}");
+        assert_eq!(named("neo", Color::Black), "Eva, Frank", "{text}");
+    }
+}

@@ -987,6 +987,40 @@ fn does_not_work(text: &str, words: &[&str]) {
     assert!(problems.clone().any(named), "{words:?}: {said}");
 }
 
+/// Of an authority that exists nowhere.
+const CERTIFICATE: &str = "\
+-----BEGIN CERTIFICATE-----\n\
+MIIBjTCCATOgAwIBAgIUVWsDuqvyy3G+lfM7z4Yl7rS2t+0wCgYIKoZIzj0EAwIw\n\
+GzEZMBcGA1UEAwwQQm9hcmRCcmlkZ2UgdGVzdDAgFw0yNjExMjkwMTA3MjVaGA8y\n\
+MTI2MTEwNTAxMDcyNVowGzEZMBcGA1UEAwwQQm9hcmRCcmlkZ2UgdGVzdDBZMBMG\n\
+ByqGSM49AgEGCCqGSM49AwEHA0IABCmPj+kwNQsnzF0HQKzv6l9JGP/E7I4l3wP9\n\
+KomO+6DzKkC214bMlSHHsT10+PyXuYCnjj5b+HXsDnk68xGUbWqjUzBRMB0GA1Ud\n\
+DgQWBBT1DiSrnuFdANvUiyAWAGn127oQZTAfBgNVHSMEGDAWgBT1DiSrnuFdANvU\n\
+iyAWAGn127oQZTAPBgNVHRMBAf8EBTADAQH/MAoGCCqGSM49BAMCA0gAMEUCIQDA\n\
+/0hsSSMQKA/lfMGgZdqy2kVT2cZhfctyqyTPAH+IYwIgLpnb3Efi2SdvuGjxHhag\n\
+ZzxTT8fxGB/02aIpXR+mY3I=\n\
+-----END CERTIFICATE-----\n";
+
+#[test]
+fn check_reads_the_certificate_of_the_brokers_authority() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("ca.crt");
+    let section =
+        |url: &str| format!("[mqtt]\nurl = \"{url}\"\nname = \"hall-1\"\nca_file = {file:?}\n");
+    let text = section("mqtts://127.0.0.1:1");
+    let shown = file.display().to_string();
+    does_not_work(&text, &[&shown, "cannot be read", "No such file"]);
+    let broken = CERTIFICATE.replace("MIIB", "!!!!");
+    let empty = CERTIFICATE.lines().take(1).collect::<String>();
+    for wrong in ["", "hello\n", &broken, &empty] {
+        fs::write(&file, wrong).unwrap();
+        does_not_work(&text, &[&shown, "no certificate", "ca_file", "PEM"]);
+    }
+    fs::write(&file, CERTIFICATE).unwrap();
+    let said = String::from_utf8(check_with(&text, &[]).stdout).unwrap();
+    assert!(!said.contains("certificate"), "{said}");
+}
+
 #[test]
 #[cfg(target_os = "linux")]
 fn check_fails_for_what_the_daemon_would_fail_at() {

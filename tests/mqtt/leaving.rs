@@ -110,3 +110,27 @@ async fn a_second_daemon_of_our_name_that_has_gone_leaves_our_boards_to_us() {
     asks(&near, 0).await;
     hand.answers(&mut gui, "e2e4").await;
 }
+
+#[tokio::test]
+async fn a_daemon_whose_clock_was_set_back_goes_on_above_what_the_broker_kept_of_it() {
+    let Some(broker) = Mosquitto::start(false).await else {
+        return;
+    };
+    let kept = Voice::new(&broker, &[]).await;
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    let epoch = (since.unwrap() + Duration::from_hours(1)).as_millis() as u64;
+    let said = json!({ "online": false, "epoch": epoch, "at": "", "version": "" });
+    kept.says(ONLINE, said.to_string(), true).await;
+    let mut voice = Voice::new(&broker, &[ONLINE]).await;
+    assert_eq!(voice.next().await["epoch"], epoch);
+    let state = "boardbridge/1/hall-1/boards/ucb/state";
+    let mut states = Voice::new(&broker, &[state]).await;
+    let section = broker.section("hall-1");
+    let _house = House::with(House::folder(), &[("ucb", FAST_UCB)], &section).await;
+    // Nothing below it is said before, which others would not believe, and which would overwrite it.
+    let first = voice.next().await;
+    assert_eq!(first["online"], true, "{first}");
+    assert!(first["epoch"].as_u64() > Some(epoch), "{first}");
+    let first = states.next().await;
+    assert!(first["epoch"].as_u64() > Some(epoch), "{first}");
+}

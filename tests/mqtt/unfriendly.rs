@@ -4,6 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use boardbridge::vocabulary::Snapshot;
 use serde_json::{Value, json};
+use tokio::time::timeout;
 
 use crate::{
     games::{asks, two},
@@ -11,6 +12,10 @@ use crate::{
 };
 
 const COMMANDS: &str = "boardbridge/1/hall-1/boards/ucb/commands";
+const ONLINE: &str = "boardbridge/1/hall-1/online";
+const STATE: &str = "boardbridge/1/hall-1/boards/ucb/state";
+/// Twice the least time between two corrections, and less than a daemon takes to say `online` by itself.
+const CORRECTED: Duration = Duration::from_secs(10);
 const ANSWERS: &str = "boardbridge/1/tester/answers";
 
 fn in_seconds(seconds: i64) -> String {
@@ -218,4 +223,40 @@ async fn floods_garbage_and_what_a_broker_kept_cost_nobody_else_anything() {
     asks(&near, 2).await;
     hand.answers(&mut gui, "g1f3").await;
     drop(voice);
+}
+
+#[tokio::test]
+async fn whoever_says_that_we_are_away_is_corrected_each_time_if_not_at_once() {
+    let Some(broker) = Mosquitto::start(false).await else {
+        return;
+    };
+    let (_near, far, _hand) = two(&broker).await;
+    let mut voice = Voice::new(&broker, &[ONLINE]).await;
+    let here = |said: &Value| said["online"] == true;
+    let epoch = voice.hears(ONLINE, here).await["epoch"].clone();
+    let away = json!({ "online": false, "epoch": epoch, "at": "", "version": "" }).to_string();
+    for _ in 0..2 {
+        voice.says(ONLINE, away.clone(), true).await;
+        voice.hears(ONLINE, |said| said["online"] == false).await;
+        let corrected = timeout(CORRECTED, voice.hears(ONLINE, here)).await;
+        assert_eq!(corrected.unwrap()["epoch"], epoch);
+    }
+    far.until("far", |state| state.link.is_open()).await;
+}
+
+#[tokio::test]
+async fn a_state_that_somebody_else_says_of_our_board_is_said_right_again() {
+    let Some(broker) = Mosquitto::start(false).await else {
+        return;
+    };
+    let (_near, far, _hand) = two(&broker).await;
+    let mut voice = Voice::new(&broker, &[STATE]).await;
+    for foreign in ["", "{}"] {
+        voice.says(STATE, foreign, true).await;
+        voice
+            .hears(STATE, |state| state["revision"].is_null())
+            .await;
+        voice.hears(STATE, |state| state["revision"].is_u64()).await;
+    }
+    far.until("far", |state| state.link.is_open()).await;
 }

@@ -31,6 +31,7 @@ use crate::{
             settings::{BroadcastConfig, TOKEN},
         },
         lichess::token::{self, KEPT, Place, Token, TokenError},
+        mqtt::broker,
         opponent::{
             settings::Program,
             trial::{self, Finding},
@@ -321,8 +322,8 @@ pub fn describe(config: &Config, file: &Path, here: Here, engines: &str) -> Stri
     if let Some(mqtt) = &config.mqtt {
         let daemon = mqtt.daemon();
         let _ = writeln!(text, "  mqtt     {:<18} {}", daemon.as_str(), mqtt.url);
-        let outcome = match mqtt.password() {
-            Ok(_) => Outcome::Works,
+        let outcome = match broker::check(mqtt) {
+            Ok(()) => Outcome::Works,
             Err(error) => Outcome::Problem(error.to_string()),
         };
         text += &told("mqtt", outcome);

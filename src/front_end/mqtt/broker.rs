@@ -1,12 +1,23 @@
 //! The connection to a broker. The only file that knows the MQTT library.
 
-use std::{future::Future, io, path::PathBuf, pin::Pin, time::Duration};
+use std::{
+    future::Future,
+    io,
+    path::{Path, PathBuf},
+    pin::Pin,
+    time::Duration,
+};
 
 use bytes::Bytes;
 use rumqttc::{
-    AsyncClient, Broker as Host, ConnectReturnCode, ConnectionError, Event, EventLoop, LastWill,
-    MqttOptions, NetworkOptions, Outgoing, Packet, PubAckReason, PublishOptions, PublishProperties,
-    QoS, SubscribeFilterInput, SubscribeReasonCode, Transport,
+    AsyncClient, Broker as Host, ConnectReturnCode, ConnectionError, DisconnectReasonCode, Event,
+    EventLoop, LastWill, MqttOptions, NetworkOptions, Outgoing, Packet, PubAckReason,
+    PublishOptions, PublishProperties, QoS, StateError, SubscribeFilterInput, SubscribeReasonCode,
+    TlsError, Transport, mqttbytes,
+};
+use rustls::{
+    CertificateError, RootCertStore,
+    pki_types::{CertificateDer, pem::PemObject as _},
 };
 use thiserror::Error;
 use tokio::{sync::mpsc, time::sleep};
@@ -51,8 +62,11 @@ pub enum Heard {
     Confirmed,
     /// The broker has the oldest message sent, and does not pass it on, for this reason.
     NotTaken(String),
-    /// The broker refuses a subscription, for this reason.
-    Refused(String),
+    /// The broker has acknowledged a subscription: what it has kept there follows. `refused` is the reason if it refuses a part of it.
+    Subscribed {
+        /// Why a part of it is refused.
+        refused: Option<String>,
+    },
 }
 
 /// What is listened to.
@@ -103,6 +117,12 @@ pub enum BrokerError {
         /// What the system says.
         source: io::Error,
     },
+    /// The file with it has none.
+    #[error(
+        "there is no certificate in {} that can be used: ca_file names that of the broker's authority, as PEM",
+        .0.display()
+    )]
+    NoCertificate(PathBuf),
     /// TLS.
     #[error("TLS cannot be used: {0}; name the certificate of the broker's authority as ca_file")]
     Tls(String),
@@ -153,24 +173,47 @@ impl Connection {
         Ok(Self {
             client,
             heard,
-            library: Box::pin(poll(events, sender)),
+            library: Box::pin(poll(events, config.url.tls, sender)),
         })
     }
 }
 
+/// Checks the files that a connection needs: the password and the certificate of the authority.
+///
+/// # Errors
+/// [`BrokerError`].
+pub fn check(config: &MqttConfig) -> Result<(), BrokerError> {
+    config.password()?;
+    if config.url.tls
+        && let Some(file) = &config.ca_file
+    {
+        authority(file)?;
+    }
+    Ok(())
+}
+
 fn tls(config: &MqttConfig) -> Result<Transport, BrokerError> {
     match &config.ca_file {
-        Some(file) => {
-            let ca =
-                read_file(file, MAX_CERTIFICATE).map_err(|source| BrokerError::Certificate {
-                    file: file.clone(),
-                    source,
-                })?;
-            Ok(Transport::tls(ca, None, None))
-        }
+        Some(file) => Ok(Transport::tls(authority(file)?, None, None)),
         None => Transport::try_tls_with_default_config()
             .map_err(|error| BrokerError::Tls(error.to_string())),
     }
+}
+
+/// The certificates of the broker's authority, as PEM. The library would find out only at the connection that there are none.
+fn authority(file: &Path) -> Result<Vec<u8>, BrokerError> {
+    let unreadable = |source| BrokerError::Certificate {
+        file: file.to_owned(),
+        source,
+    };
+    let pem = read_file(file, MAX_CERTIFICATE).map_err(unreadable)?;
+    let certificates: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&pem).collect();
+    let (usable, _) =
+        RootCertStore::empty().add_parsable_certificates(certificates.unwrap_or_default());
+    if usable == 0 {
+        return Err(BrokerError::NoCertificate(file.to_owned()));
+    }
+    Ok(pem)
 }
 
 impl Broker for Connection {
@@ -213,13 +256,15 @@ impl Broker for Connection {
 }
 
 /// Does all that the library does, and nothing else: it lives only while it is polled.
-async fn poll(mut events: EventLoop, heard: mpsc::Sender<Heard>) {
+async fn poll(mut events: EventLoop, tls: bool, heard: mpsc::Sender<Heard>) {
     let mut backoff = Backoff::default();
+    let mut is_reached = false;
     loop {
         let said = match events.poll().await {
             Ok(Event::Incoming(packet)) => {
                 if matches!(packet, Packet::ConnAck(_)) {
                     backoff.reset();
+                    is_reached = true;
                 }
                 read(packet)
             }
@@ -227,7 +272,8 @@ async fn poll(mut events: EventLoop, heard: mpsc::Sender<Heard>) {
             Ok(_) => None,
             Err(ConnectionError::RequestsDone) => return,
             Err(error) => {
-                let told = heard.send(Heard::Lost(words(&error))).await;
+                let why = words(&error, tls, std::mem::take(&mut is_reached));
+                let told = heard.send(Heard::Lost(why)).await;
                 // After an error the library connects at once.
                 let spread = Duration::from_millis(u64::from(std::process::id()) % SPREAD_MS);
                 let wait = backoff.next_wait() + spread;
@@ -265,17 +311,23 @@ fn read(packet: Packet) -> Option<Heard> {
         Packet::SubAck(ack) => {
             let refused =
                 |code: &&SubscribeReasonCode| !matches!(code, SubscribeReasonCode::Success(_));
-            let code = ack.return_codes.iter().find(refused)?;
-            Some(Heard::Refused(format!(
-                "it does not let us listen ({code:?}): has this user the right to?"
-            )))
+            let code = ack.return_codes.iter().find(refused);
+            let words =
+                |code| format!("it does not let us listen ({code:?}): has this user the right to?");
+            Some(Heard::Subscribed {
+                refused: code.map(words),
+            })
         }
         _ => None,
     }
 }
 
 /// Why the broker cannot be reached, and what to do.
-fn words(error: &ConnectionError) -> String {
+fn words(error: &ConnectionError, tls: bool, was_reached: bool) -> String {
+    if let Some(error) = tls_error(error) {
+        return words_of_tls(error);
+    }
+    let other_port = if tls { "mqtt://" } else { "mqtts://" };
     match error {
         ConnectionError::ConnectionRefused(
             ConnectReturnCode::NotAuthorized | ConnectReturnCode::BadUserNamePassword,
@@ -284,7 +336,142 @@ fn words(error: &ConnectionError) -> String {
         ConnectionError::Io(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
             "nothing listens there: is the broker running?".to_owned()
         }
-        ConnectionError::Timeout(_) => "it does not answer".to_owned(),
-        other => other.to_string(),
+        ConnectionError::Timeout(_) | ConnectionError::MqttState(StateError::AwaitPingResp) => {
+            "it does not answer".to_owned()
+        }
+        error if is_closed(error) && was_reached => {
+            "it has closed the connection: was it stopped? It is tried again".to_owned()
+        }
+        error if is_closed(error) => {
+            format!("it closes the connection at once: does this port want {other_port}?")
+        }
+        ConnectionError::Io(error) => {
+            format!("{error}: is the address right, and is this machine in the network?")
+        }
+        ConnectionError::Tls(error) => format!("TLS cannot be used ({error}): is `ca_file` right?"),
+        other if was_reached => format!("the connection fails ({other}). It is tried again"),
+        ConnectionError::NotConnAck(_)
+        | ConnectionError::MqttState(
+            StateError::Deserialization(_) | StateError::ProtocolViolation(_),
+        ) => "it does not answer as a broker for MQTT 5 does: is the port right?".to_owned(),
+        other => format!("the connection cannot be made ({other}): is the port right?"),
+    }
+}
+
+/// What the system, or TLS, says of the connection.
+fn io_error(error: &ConnectionError) -> Option<&io::Error> {
+    match error {
+        ConnectionError::Io(error)
+        | ConnectionError::Tls(TlsError::Io(error))
+        | ConnectionError::MqttState(
+            StateError::Io(error) | StateError::Deserialization(mqttbytes::Error::Io(error)),
+        ) => Some(error),
+        _ => None,
+    }
+}
+
+/// What is wrong with TLS: the library hides it in an error of the system.
+fn tls_error(error: &ConnectionError) -> Option<&rustls::Error> {
+    if let ConnectionError::Tls(TlsError::TLS(error)) = error {
+        return Some(error);
+    }
+    io_error(error)?.get_ref()?.downcast_ref()
+}
+
+fn words_of_tls(error: &rustls::Error) -> String {
+    use CertificateError::{
+        Expired, ExpiredContext, NotValidForName, NotValidForNameContext, NotValidYet,
+        NotValidYetContext,
+    };
+    match error {
+        rustls::Error::InvalidCertificate(
+            Expired | ExpiredContext { .. } | NotValidYet | NotValidYetContext { .. },
+        ) => "its certificate is not valid today: is the clock of this machine right?".to_owned(),
+        rustls::Error::InvalidCertificate(NotValidForName | NotValidForNameContext { .. }) => {
+            "its certificate is for another name: write that name in `url`".to_owned()
+        }
+        rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer) => {
+            "its certificate is not trusted: does `ca_file` name that of its authority?".to_owned()
+        }
+        rustls::Error::InvalidCertificate(error) => {
+            format!(
+                "its certificate cannot be used ({error}): does `ca_file` name that of its authority?"
+            )
+        }
+        other => format!("TLS fails ({other}): does this port want mqtt://?"),
+    }
+}
+
+/// Whether the broker has closed the connection.
+fn is_closed(error: &ConnectionError) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
+    let by_its_word = matches!(
+        error,
+        ConnectionError::MqttState(
+            StateError::ConnectionAborted
+                | StateError::ServerDisconnect {
+                    reason_code: DisconnectReasonCode::ServerShuttingDown,
+                    ..
+                }
+        )
+    );
+    by_its_word
+        || io_error(error).is_some_and(|error| {
+            let kind = error.kind();
+            matches!(
+                kind,
+                BrokenPipe | ConnectionAborted | ConnectionReset | UnexpectedEof
+            )
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn closed() -> [ConnectionError; 3] {
+        let reset = || io::Error::from(io::ErrorKind::ConnectionReset);
+        let read = StateError::Deserialization(mqttbytes::Error::Io(reset()));
+        [
+            ConnectionError::MqttState(StateError::ConnectionAborted),
+            ConnectionError::MqttState(read),
+            ConnectionError::Tls(TlsError::Io(reset())),
+        ]
+    }
+
+    #[test]
+    fn a_broker_that_closes_the_connection_is_told_by_when_it_does() {
+        for error in closed() {
+            let at_once = words(&error, false, false);
+            assert!(
+                at_once.ends_with("does this port want mqtts://?"),
+                "{at_once}"
+            );
+            let at_once = words(&error, true, false);
+            assert!(
+                at_once.ends_with("does this port want mqtt://?"),
+                "{at_once}"
+            );
+            let later = words(&error, false, true);
+            assert!(later.contains("was it stopped?"), "{later}");
+        }
+    }
+
+    #[test]
+    fn each_wrong_certificate_has_its_remedy() {
+        for (wrong, remedy) in [
+            (CertificateError::UnknownIssuer, "`ca_file`"),
+            (CertificateError::NotValidYet, "clock"),
+            (CertificateError::Expired, "clock"),
+            (CertificateError::NotValidForName, "`url`"),
+        ] {
+            let error = rustls::Error::InvalidCertificate(wrong);
+            let error = io::Error::new(io::ErrorKind::InvalidData, error);
+            let said = words(&ConnectionError::Tls(TlsError::Io(error)), true, false);
+            assert!(
+                said.contains("certificate") && said.contains(remedy),
+                "{said}"
+            );
+        }
     }
 }

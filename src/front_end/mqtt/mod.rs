@@ -7,7 +7,7 @@
 //! | what | where |
 //! |---|---|
 //! | what is said, and where | `topics`, `messages`, `orders` (commands), `state` and `pairing` (a board as JSON, and who plays there) |
-//! | our boards | `outward` (what happens on them), `commands` (what is said to them), `guests` (who plays on them from elsewhere), `senders` (who may say how much), `turns` (in which order), `complaints`, `home_assistant` |
+//! | our boards | `outward` (what happens on them), `commands` (what is said to them), `guests` (who plays on them from elsewhere), `senders` (who may say how much), `turns` (in which order), `complaints`, `corrections` (what others said in our place), `home_assistant` |
 //! | boards of others | `remote`, `standing` (what clients here have stated), `their_clock`, `elsewhere` (with what is kept) |
 //! | what waits for the broker | `outbox` |
 //! | the way | `broker` (the connection), `server` (the task), `hub` (how the daemon's parts find it) |
@@ -15,6 +15,7 @@
 pub mod broker;
 pub mod commands;
 pub mod complaints;
+mod corrections;
 mod elsewhere;
 pub mod guests;
 pub mod home_assistant;

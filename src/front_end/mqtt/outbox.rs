@@ -125,6 +125,11 @@ impl Outbox {
         }
     }
 
+    /// Whether the broker is to keep just this under a topic.
+    pub fn says(&self, topic: &str, payload: &Bytes) -> bool {
+        self.kept.get(topic) == Some(payload)
+    }
+
     /// Whether this must be on the broker.
     pub fn keeps(&self, topic: &str) -> bool {
         self.kept.contains_key(topic)

@@ -20,6 +20,7 @@ use super::{
     broker::{Broker, Connection, Filter, Heard},
     commands::{Commands, give},
     complaints::Complaints,
+    corrections::Corrections,
     elsewhere::Elsewhere,
     guests::Told,
     home_assistant,
@@ -51,8 +52,10 @@ const FILTERS: usize = 256;
 const AGAIN: Duration = Duration::from_secs(30);
 /// Boards that are taken off the broker in one connection, because it has kept them and they are gone: as many as messages may wait.
 const MAX_LEFT_BEHIND: usize = MAX_WAITING;
-/// The least time between two corrections of what the broker says of us.
-const CORRECTIONS: Duration = Duration::from_secs(5);
+/// How long a broker may take to acknowledge a subscription before we publish all the same: as long as a connection may take.
+const SUBSCRIBED_WAIT: Duration = Duration::from_secs(5);
+/// How long the broker's kept `online` of ours may follow on that before we publish ours: it is the first thing it sends, if it has one.
+const OWN_WORD_WAIT: Duration = Duration::from_millis(500);
 /// Home Assistant has announced that it has started; it takes a moment to listen.
 const BIRTH_WAIT: Duration = Duration::from_secs(3);
 
@@ -137,12 +140,15 @@ struct Server<'a> {
     commands: Commands,
     remotes: BTreeMap<BoardName, Elsewhere>,
     complaints: Complaints,
-    corrected: Option<Instant>,
+    corrections: Corrections,
     namesake: Option<Namesake>,
     /// Boards taken off the broker in this connection, because they were gone before we started.
     left_behind: usize,
     /// Why the broker is not reached; `None` while it is.
     unreached: Option<String>,
+    /// Until when nothing is published in this connection: first what the broker has kept under our name is heard, which would be
+    /// overwritten.
+    listens: Option<Instant>,
     /// The pairings that the broker has been told.
     paired: BTreeMap<BoardName, Arc<Pairing>>,
     /// Where buttons of boards elsewhere are pressed.
@@ -164,10 +170,11 @@ impl<'a> Server<'a> {
             outbox: Outbox::default(),
             remotes: BTreeMap::new(),
             complaints: Complaints::default(),
-            corrected: None,
+            corrections: Corrections::default(),
             namesake: None,
             left_behind: 0,
             unreached: Some("it has not been reached yet".to_owned()),
+            listens: None,
             paired: BTreeMap::new(),
             presses: None,
             filters: Vec::new(),
@@ -198,6 +205,8 @@ impl<'a> Server<'a> {
         loop {
             self.flush(broker);
             let birth = self.birth;
+            let listens = self.listens.map(Into::into);
+            let wrong = self.corrections.deadline(Instant::now()).map(Into::into);
             let overdue = self.commands.deadline().map(Into::into);
             tokio::select! {
                 biased;
@@ -237,6 +246,8 @@ impl<'a> Server<'a> {
                 _ = heartbeat.tick() => self.put(online(&self.daemon, true, self.epoch)),
                 _ = tick.tick() => self.tick(),
                 () = sleep_until_some(overdue) => self.overdue(),
+                () = sleep_until_some(wrong) => self.correct(),
+                () = sleep_until_some(listens) => self.listens = None,
                 () = sleep_until_some(birth) => {
                     self.birth = None;
                     self.announce();
@@ -255,6 +266,7 @@ impl<'a> Server<'a> {
             elsewhere.publish(&self.house.bus, news);
         }
         self.presses = None;
+        self.listens = None;
         self.elsewhere();
         let lost = self.commands.all_lost();
         self.tell(lost);
@@ -291,6 +303,9 @@ impl<'a> Server<'a> {
                 return;
             }
             self.filters.drain(..some);
+        }
+        if self.listens.is_some() {
+            return;
         }
         while let Some(message) = self.outbox.next(Instant::now()) {
             debug!(topic = %message.topic, bytes = message.payload.len(), ">");
@@ -560,8 +575,12 @@ impl<'a> Server<'a> {
                     self.complaints.complain(&topic, &words);
                 }
             }
-            Heard::Refused(why) => {
-                warn!("the broker {}: {why}", self.house.config.url);
+            Heard::Subscribed { refused } => {
+                if let Some(why) = refused {
+                    warn!("the broker {}: {why}", self.house.config.url);
+                }
+                let until = Instant::now() + OWN_WORD_WAIT;
+                self.listens = self.listens.map(|before| before.min(until));
             }
         }
     }
@@ -569,6 +588,7 @@ impl<'a> Server<'a> {
     /// The broker may have forgotten everything: it is told all of it.
     fn reached(&mut self) {
         self.unreached = None;
+        self.listens = Some(Instant::now() + SUBSCRIBED_WAIT);
         info!("the broker {} is reached", self.house.config.url);
         let all = |part: &str| format!("{}/{}/boards/+/{part}", super::topics::ROOT, self.daemon);
         let board = |part: &str| Filter {
@@ -639,6 +659,9 @@ impl<'a> Server<'a> {
             About::Board(board, Part::State) if ours && !live && !payload.is_empty() => {
                 self.kept(&board);
             }
+            About::Board(board, Part::State) if ours && live => {
+                self.foreign(&board, topic, payload);
+            }
             About::Board(_, Part::State) if ours => {}
             About::Board(board, part @ (Part::State | Part::Events)) => {
                 self.of_another(&daemon, &board, part, payload, live).await;
@@ -680,6 +703,7 @@ impl<'a> Server<'a> {
 
     /// What is said of us by another: our last will, after the broker lost us, or another daemon with our name.
     fn of_us(&mut self, said: &Online, live: bool) {
+        let has_listened = self.listens.take().is_some();
         if said.online && said.epoch == self.epoch {
             return;
         }
@@ -692,15 +716,48 @@ impl<'a> Server<'a> {
             self.complaints.complain("our name", &words);
         }
         if said.epoch > self.epoch {
+            // Nothing is published in this connection yet: all of it begins above what is over.
+            if has_listened && !said.online {
+                self.namesake = None;
+                self.outdoes(said.epoch);
+                return;
+            }
             let until = if said.online { now + AWAY_AFTER } else { now };
             let epoch = said.epoch;
             self.namesake = Some(Namesake { epoch, until });
             return;
         }
-        let lately = |at: Instant| now.saturating_duration_since(at) < CORRECTIONS;
-        if !self.corrected.is_some_and(lately) {
-            self.corrected = Some(now);
+        // What the broker had kept is overwritten at every connection anyway.
+        if live {
+            self.corrections.online();
+            self.correct();
+        }
+    }
+
+    /// Somebody says something of a board of ours, which the broker may have kept.
+    fn foreign(&mut self, board: &BoardName, topic: &str, payload: &Bytes) {
+        // Whoever has our name and a higher epoch is believed, not we.
+        if self.namesake.is_none()
+            && !self.outbox.says(topic, payload)
+            && let Some(board) = self.own_board(board)
+        {
+            self.corrections.board(board.name);
+            self.correct();
+        }
+    }
+
+    /// Says again what others have said wrongly in our place, if it is time.
+    fn correct(&mut self) {
+        let Some(wrong) = self.corrections.due(Instant::now()) else {
+            return;
+        };
+        if wrong.online {
             self.put(online(&self.daemon, true, self.epoch));
+        }
+        for board in wrong.boards {
+            if let Some(board) = self.own_board(&board) {
+                self.state(&board);
+            }
         }
     }
 
