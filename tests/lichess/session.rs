@@ -487,6 +487,91 @@ fn take_backs_may_be_agreed_to_or_declined_by_the_configuration() {
     }
 }
 
+/// An offer that was declined by a move would be a new one, and an answer to a proposal that was withdrawn a proposal of ours.
+#[test]
+fn what_the_board_asks_for_is_sent_after_a_pause_only_if_it_still_holds() {
+    const MOVES: &str = "e2e4 e7e5";
+    let by_kings = |rig: &mut Rig, end| {
+        let mut snapshot = rig.snapshot(MOVES);
+        snapshot.ending = Some(end);
+        snapshot.judge = Some(Judge::Hand);
+        rig.board(&snapshot);
+    };
+    let proposed = |rig: &mut Rig| {
+        rig.line(
+            r#"{"type":"gameState","moves":"e2e4 e7e5","wtime":1,"btime":1,"status":"started","btakeback":true}"#,
+        );
+    };
+    let answered = |rig: &mut Rig| {
+        rig.session = LichessAccount::new(
+            CLIENT,
+            Settings {
+                take_backs: TakeBacks::Yes,
+                ..settings()
+            },
+        );
+        rig.session.connected();
+        assert_eq!(rig.request(), Some(Request::Account));
+        rig.answered(Outcome::Done("{\"username\":\"Me\"}".to_owned()));
+        rig.event(START);
+        rig.full(MOVES);
+        proposed(rig);
+    };
+    let takes_back = |rig: &mut Rig| {
+        let mut snapshot = rig.snapshot("");
+        snapshot.taken_back = true;
+        rig.board(&snapshot);
+        rig.now = rig.session.deadline().unwrap();
+        rig.session.timeout(rig.now);
+    };
+    let draws = |rig: &mut Rig| by_kings(rig, GameEnd::AGREED);
+    let claims = |rig: &mut Rig| {
+        rig.line(r#"{"type":"opponentGone","gone":true,"claimWinInSeconds":0}"#);
+        by_kings(rig, GameEnd::resigned(Color::Black));
+    };
+    let stays = |_: &mut Rig| {};
+    let withdraws = |rig: &mut Rig| rig.state(MOVES);
+    let plays = |rig: &mut Rig| rig.hand("e2e4 e7e5 g1f3");
+    let returns = |rig: &mut Rig| rig.line(r#"{"type":"opponentGone","gone":false}"#);
+    type Step<'a> = &'a dyn Fn(&mut Rig);
+    let cases: [(Step<'_>, InGame, Step<'_>, bool); 11] = [
+        (&answered, InGame::TakeBack(true), &stays, true),
+        (&answered, InGame::TakeBack(true), &withdraws, false),
+        (&answered, InGame::TakeBack(true), &plays, false),
+        (&takes_back, InGame::TakeBack(true), &stays, true),
+        (&takes_back, InGame::TakeBack(true), &proposed, true),
+        (&takes_back, InGame::TakeBack(true), &plays, false),
+        (&draws, InGame::Draw(true), &stays, true),
+        (&draws, InGame::Draw(true), &plays, false),
+        (&claims, InGame::ClaimVictory, &stays, true),
+        (&claims, InGame::ClaimVictory, &plays, false),
+        (&claims, InGame::ClaimVictory, &returns, false),
+    ];
+    for (number, (says, asked, meanwhile, holds)) in cases.into_iter().enumerate() {
+        // What happens meanwhile may come before the refusal, too.
+        for late in [false, true] {
+            let mut rig = Rig::playing(MOVES);
+            says(&mut rig);
+            assert_eq!(rig.asks(), Some(asked), "{number}");
+            if late {
+                rig.answered(Outcome::TooMany);
+            }
+            meanwhile(&mut rig);
+            if !late {
+                rig.answered(Outcome::TooMany);
+            }
+            rig.now += PAUSE;
+            let mut sent = Vec::new();
+            while let Some(what) = rig.asks() {
+                rig.answered(done());
+                sent.push(what);
+            }
+            assert_eq!(sent.contains(&asked), holds, "{number} {late}: {sent:?}");
+            assert!(sent.len() <= 1, "{number} {late}: {sent:?}");
+        }
+    }
+}
+
 #[test]
 fn games_that_a_board_may_not_play_are_left_alone_in_words() {
     for (keys, words) in [

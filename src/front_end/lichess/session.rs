@@ -16,7 +16,7 @@ use shakmaty::Position as _;
 use super::{
     notice::Notice,
     objects::{self, Compat, Event, GameInfo, Keyed, Line},
-    play::{self, Heard, Out, Play, SendOutcome},
+    play::{self, Heard, Out, Play, SendOutcome, Wish},
     request::{InGame, OfChallenge, Request, color, is_plain},
     settings::{Accept, Settings},
 };
@@ -138,6 +138,8 @@ pub struct LichessAccount {
     out: Out,
     queue: VecDeque<(Request, Option<Ticket>)>,
     under_way: Option<(Request, Option<Ticket>)>,
+    /// The wish of the board that the request under way carries out.
+    wish: Option<Wish>,
     replies: VecDeque<(Ticket, Result<String, NotDone>)>,
     seek: Option<Sought>,
     quiet_until: Option<Instant>,
@@ -162,11 +164,12 @@ impl LichessAccount {
             held: Arc::default(),
             out: Out {
                 seat: Seat::new(client, ClientName::Lichess),
-                requests: VecDeque::new(),
+                wishes: VecDeque::new(),
                 notices: VecDeque::new(),
             },
             queue: VecDeque::new(),
             under_way: None,
+            wish: None,
             replies: VecDeque::new(),
             seek: None,
             quiet_until: None,
@@ -281,8 +284,7 @@ impl LichessAccount {
             return None;
         }
         self.quiet_until = None;
-        self.collect();
-        let next = match self.of_play() {
+        let next = match self.of_play().or_else(|| self.of_board()) {
             Some(request) => (request, None),
             None => self.queue.pop_front()?,
         };
@@ -297,18 +299,20 @@ impl LichessAccount {
         Some(Request::InGame(play.id().to_owned(), what))
     }
 
-    /// Queues what the game asks for.
-    fn collect(&mut self) {
-        while let Some(what) = self.out.requests.pop_front() {
-            self.in_game(what, None);
-        }
+    /// What else the board asks for in its game.
+    fn of_board(&mut self) -> Option<Request> {
+        let play = self.play.as_ref().filter(|play| play.end().is_none())?;
+        let wish = play.next_wish(&mut self.out)?;
+        let request = Request::InGame(play.id().to_owned(), wish.what);
+        self.wish = Some(wish);
+        Some(request)
     }
 
-    /// Asks something in the game at the board.
-    fn in_game(&mut self, what: InGame, ticket: Option<Ticket>) {
+    /// A person asks something in the game at the board.
+    fn in_game(&mut self, what: InGame, ticket: Ticket) {
         match self.running().map(|play| play.id().to_owned()) {
-            Some(id) => self.ask_for(Request::InGame(id, what), ticket),
-            None => self.refuse(ticket, "there is no game at the board"),
+            Some(id) => self.ask_for(Request::InGame(id, what), Some(ticket)),
+            None => self.refuse(Some(ticket), "there is no game at the board"),
         }
     }
 
@@ -346,6 +350,7 @@ impl LichessAccount {
         let Some((request, ticket)) = self.under_way.take() else {
             return;
         };
+        let wish = self.wish.take();
         if outcome == Outcome::TooMany {
             self.pause(now);
         }
@@ -404,9 +409,10 @@ impl LichessAccount {
             }
             (_, Outcome::NoToken) => self.refuse(ticket, &Notice::NoToken.to_string()),
             // A request by a button is not repeated after the pause; one from the board is.
-            (request, Outcome::TooMany) if ticket.is_none() => {
-                self.queue.push_front((request, None));
-            }
+            (request, Outcome::TooMany) if ticket.is_none() => match wish {
+                Some(wish) => self.out.again(wish),
+                None => self.queue.push_front((request, None)),
+            },
             (_, Outcome::TooMany) => self.refuse(ticket, &Notice::Pause.to_string()),
             (_, Outcome::Lost(why)) => self.refuse(ticket, &lost(&why)),
         }
@@ -684,7 +690,7 @@ impl LichessAccount {
             .drain(..)
             .partition(|(request, _)| matches!(request, Request::InGame(of, _) if *of == id));
         self.queue = rest;
-        self.out.requests.clear();
+        self.out.wishes.clear();
         for (_, ticket) in gone {
             if ticket.is_some() {
                 self.refuse(ticket, "the game is over");
@@ -725,16 +731,16 @@ impl LichessAccount {
                     "to start a Lichess game, seek or challenge: `boardbridge lichess seek 15+10`";
                 self.refuse(Some(ticket), words);
             }
-            Saying::Draw => self.in_game(InGame::Draw(true), Some(ticket)),
-            Saying::TakeBack => self.in_game(InGame::TakeBack(true), Some(ticket)),
+            Saying::Draw => self.in_game(InGame::Draw(true), ticket),
+            Saying::TakeBack => self.in_game(InGame::TakeBack(true), ticket),
             Saying::Decline => match offer {
-                Some(Saying::Draw) => self.in_game(InGame::Draw(false), Some(ticket)),
-                Some(_) => self.in_game(InGame::TakeBack(false), Some(ticket)),
+                Some(Saying::Draw) => self.in_game(InGame::Draw(false), ticket),
+                Some(_) => self.in_game(InGame::TakeBack(false), ticket),
                 None => self.refuse(Some(ticket), "nothing is offered"),
             },
-            Saying::Resign => self.in_game(InGame::Resign, Some(ticket)),
-            Saying::Abort => self.in_game(InGame::Abort, Some(ticket)),
-            Saying::Berserk => self.in_game(InGame::Berserk, Some(ticket)),
+            Saying::Resign => self.in_game(InGame::Resign, ticket),
+            Saying::Abort => self.in_game(InGame::Abort, ticket),
+            Saying::Berserk => self.in_game(InGame::Berserk, ticket),
         }
     }
 
