@@ -591,6 +591,33 @@ fn games_that_a_board_may_not_play_are_left_alone_in_words() {
     }
 }
 
+/// Only the game's identifiers are certain to be in the event.
+#[test]
+fn a_variant_that_only_the_game_itself_tells_is_left_alone_in_the_same_words() {
+    let start = r#"{"type":"gameStart","game":{"gameId":"Abcd1234","fullId":"Abcd1234wxyz"}}"#;
+    let full = |variant: &str| {
+        format!(
+            r#"{{"type":"gameFull","id":"Abcd1234","variant":{{"key":"{variant}"}},"white":{{"name":"Me"}},
+                "black":{{"name":"Other"}},"initialFen":"startpos","state":{{"moves":"e2e4","status":"started"}}}}"#
+        )
+    };
+    let mut rig = Rig::new(settings());
+    rig.event(start);
+    rig.line(&full("atomic"));
+    assert!(rig.is_told("is not played on the board: the variant atomic"));
+    assert_eq!(rig.target(), "");
+    assert_eq!(rig.session.game_stream(), None);
+    let listed = rig.session.standing(BoardName::default()).games;
+    assert!(listed[0].unfit.is_some() && !listed[0].on_board);
+    // The board is free for another game.
+    rig.event(&start.replace("Abcd1234", "Next1234"));
+    assert_eq!(rig.session.game_stream().unwrap().0, "Next1234");
+    let mut rig = Rig::new(settings());
+    rig.event(start);
+    rig.line(&full("fromPosition"));
+    assert_eq!(rig.target(), "startpos moves e2e4");
+}
+
 #[test]
 fn a_game_with_a_clock_takes_the_board_from_one_without() {
     let mut rig = Rig::new(settings());

@@ -667,6 +667,12 @@ impl LichessAccount {
             at_start: self.at_start,
             take_backs: self.settings.take_backs,
         };
+        if let Line::GameFull(full) = &line
+            && let Some(why) = unfit(None, full.variant.as_ref(), None)
+        {
+            self.is_unfit(why);
+            return;
+        }
         if let Some(play) = &mut self.play {
             if let Line::GameFull(full) = &line {
                 play.finds_hand(full, self.user.as_deref());
@@ -679,6 +685,22 @@ impl LichessAccount {
                 .retain(|known| Some(&known.info.game_id) != over.as_ref());
             self.drop_needless();
         }
+    }
+
+    /// The game that was chosen for the board cannot be played there, for this reason.
+    fn is_unfit(&mut self, why: String) {
+        let Some(play) = self.play.take() else { return };
+        if play.pairing().is_some() {
+            // Kept by an older version.
+            self.out.seat.leave();
+        }
+        let known = |known: &&mut Known| known.info.game_id == play.id();
+        if let Some(known) = self.games.iter_mut().find(known) {
+            known.unfit = Some(why.clone());
+            let opponent = known.opponent();
+            self.out.notices.push_back(Notice::Unfit { opponent, why });
+        }
+        self.choose();
     }
 
     /// Requests of a game that is over are dropped.
