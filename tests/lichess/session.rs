@@ -672,6 +672,33 @@ fn a_seek_is_answered_when_lichess_has_taken_or_refused_it() {
     assert!(rig.session.seek().is_none() && !rig.is_told("Invalid"));
 }
 
+/// Lichess keeps a search in days by itself, and its API cannot end it.
+#[test]
+fn a_search_in_days_is_not_said_to_be_withdrawn() {
+    let mut rig = Rig::new(settings());
+    rig.session.asked(seek("3d"), Ticket(1));
+    // Lichess may have it already.
+    rig.session.asked(Ask::Withdraw, Ticket(2));
+    rig.session.seek_opened();
+    rig.session
+        .seek_ended(rig.now, Outcome::Done(String::new()));
+    rig.session.asked(Ask::Withdraw, Ticket(3));
+    rig.drains();
+    for refused in [0, 2] {
+        let why = rig.answers[refused].1.as_ref().unwrap_err();
+        assert!(why.to_string().contains("withdraw it there"), "{why}");
+    }
+    let said = rig.answers[1].1.as_ref().unwrap();
+    assert!(said.contains("withdraw it there"), "{said}");
+    // One with a clock can be.
+    rig.session.asked(seek("15+10"), Ticket(4));
+    rig.session.seek_opened();
+    rig.session.asked(Ask::Withdraw, Ticket(5));
+    rig.drains();
+    assert_eq!(rig.answers[4].1.as_deref(), Ok("withdrawn"));
+    assert!(rig.session.seek().is_none());
+}
+
 #[test]
 fn a_seek_that_lichess_has_not_taken_ends_with_the_connection_and_one_that_it_has_does_not() {
     for opened in [false, true] {

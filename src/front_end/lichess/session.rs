@@ -778,10 +778,16 @@ impl LichessAccount {
                 self.seeks(request, time, ticket);
             }
             Ask::Withdraw => {
-                self.unanswered_seek_ends("withdrawn");
-                self.seek = None;
                 let own = self.challenges.iter().filter(|challenge| challenge.own);
                 let own: Vec<String> = own.map(|challenge| challenge.id.clone()).collect();
+                let ends = |seek: &Sought| matches!(seek.time, TimeControl::Clock { .. });
+                if !self.seek.as_ref().is_some_and(ends) && own.is_empty() {
+                    let words = "nothing here can be withdrawn. A correspondence search stands on Lichess until somebody takes it: withdraw it there";
+                    self.refuse(Some(ticket), words);
+                    return;
+                }
+                self.unanswered_seek_ends("withdrawn");
+                self.seek = None;
                 for id in own {
                     self.ask_for(Request::OfChallenge(id, OfChallenge::Cancel), None);
                 }
@@ -905,7 +911,13 @@ impl LichessAccount {
         let Some(Sought { time, .. }) = &self.seek else {
             return;
         };
-        let words = format!("looking for an opponent ({time})");
+        let words = match time {
+            TimeControl::Clock { .. } => format!("looking for an opponent ({time})"),
+            // It outlives the connection, and the API cannot end it.
+            TimeControl::Days(_) => format!(
+                "looking for an opponent ({time}): it stands on Lichess until somebody takes it; withdraw it there"
+            ),
+        };
         self.seek_is_answered(&words);
         if let Some(seek) = &mut self.seek {
             seek.stage = Stage::Open;

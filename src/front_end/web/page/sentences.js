@@ -293,6 +293,8 @@ const SENTENCES = {
     "no longer looking for an opponent: {why}": "die Suche nach einem Gegner ist beendet: {why}",
     "another search has taken its place": "eine andere Suche läuft",
     "looking for an opponent ({time})": "ein Gegner wird gesucht ({time})",
+    "looking for an opponent ({time}): it stands on Lichess until somebody takes it; withdraw it there": "ein Gegner wird gesucht ({time}): Das Gesuch steht auf Lichess, bis jemand es annimmt; zurückziehen können Sie es dort",
+    "nothing here can be withdrawn. A correspondence search stands on Lichess until somebody takes it: withdraw it there": "hier ist nichts zurückzuziehen. Ein Gesuch nach einer Fernpartie steht auf Lichess, bis jemand es annimmt: Ziehen Sie es dort zurück",
     "challenged: the game begins when they accept": "herausgefordert: Die Partie beginnt, wenn angenommen wird",
     "a game has begun": "eine Partie hat begonnen",
     "there is no game at the board": "am Brett läuft keine Partie",
