@@ -46,6 +46,8 @@ const KEEP_ALIVE: Duration = Duration::from_secs(2);
 pub enum Fault {
     /// It is refused, although it is legal.
     Refused,
+    /// A proxy on the way answers with a page of its own, as a success.
+    Page,
     /// It is taken, and the connection breaks before the answer.
     Unanswered,
     /// The connection breaks, and it is not taken.
@@ -971,6 +973,7 @@ fn in_game(inner: &mut Inner, what: &[&str]) -> Response {
         ["move", text] => {
             match fault {
                 Some(Fault::Refused) => return refused("Not just now"),
+                Some(Fault::Page) => return "<html>Log in to this network</html>".into_response(),
                 Some(Fault::NotArrived) => return broken(),
                 Some(Fault::NoToken) => return no_token(),
                 Some(Fault::TooMany) => {
