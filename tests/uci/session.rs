@@ -424,6 +424,34 @@ fn the_board_is_told_the_clocks_of_a_game_and_that_there_are_none() {
     assert_eq!(asked, ["clocks 7 60 61.5 black", "clocks 7 off"]);
 }
 
+/// The player would be told that the program only analyses.
+#[test]
+fn after_a_ponderhit_the_board_is_told_that_the_game_is_played() {
+    let asked = |lines: &[&str]| {
+        let mut session = GuiConversation::new(CLIENT, LABEL.into(), vec![name("ucb")]);
+        for line in lines {
+            session.line(line, Instant::now());
+        }
+        let actions = std::iter::from_fn(|| session.poll_action());
+        let asked = actions.filter_map(|action| match action {
+            session::Action::Ask(command @ (Command::Await { .. } | Command::Analyse { .. })) => {
+                Some(command.to_string())
+            }
+            _ => None,
+        });
+        asked.collect::<Vec<_>>()
+    };
+    let ponders = ["position startpos moves e2e4", "go ponder", "ponderhit"];
+    let wanted = ["await 7 on", "analyse 7", "await 7 on"];
+    assert_eq!(asked(&ponders), wanted);
+    let mated = [
+        "position startpos moves f2f3 e7e5 g2g4 d8h4",
+        "go ponder",
+        "ponderhit",
+    ];
+    assert_eq!(asked(&mated), [""; 0]);
+}
+
 #[test]
 fn what_the_gui_plays_is_what_it_was_last_shown() {
     let mut desk = Desk::new();
