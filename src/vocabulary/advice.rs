@@ -40,7 +40,7 @@ pub enum Advice {
     },
     /// The last move should be taken back on the board.
     TakeBack(Move),
-    /// The hand took back a move that is still in the game of the program or the app.
+    /// The hand took back a move that is still in the client's game.
     PutBack {
         /// The move.
         made: Move,
@@ -113,8 +113,7 @@ impl Advice {
                 made,
                 takes_back: true,
             } => format!(
-                "{} was taken back on the board, but it stands in the program's game: {list}, or take it back in the \
-                 program too",
+                "{} was taken back on the board, but it still stands in the game: {list}, or take it back there too",
                 uci(*made)
             ),
             Self::PutBack {
@@ -186,8 +185,8 @@ impl fmt::Display for Advice {
                 takes_back: true,
             } => write!(
                 f,
-                "{0} was taken back on the board, but it stands in the program's game: make {0} again, or take it \
-                 back in the program too",
+                "{0} was taken back on the board, but it still stands in the game: make {0} again, or take it back there \
+                 too",
                 uci(*made)
             ),
             Self::PutBack {

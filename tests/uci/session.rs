@@ -318,8 +318,8 @@ fn what_is_new_is_told_at_once() {
                 made: e4,
                 takes_back: true,
             },
-            "e2e4 was taken back on the board, but it stands in the program's game: make e2e4 again, or take it back in \
-             the program too",
+            "e2e4 was taken back on the board, but it still stands in the game: make e2e4 again, or take it back there \
+             too",
         ),
     ] {
         let said = desk.sees(&desk.own(advice, &[]));
