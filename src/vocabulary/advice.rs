@@ -10,7 +10,7 @@ use super::{
     misplaced::Misplaced,
     report::{Reported, Wording},
 };
-use crate::chess::game::uci;
+use crate::chess::game::{chess960_steps, uci};
 
 /// What the player should know or do now.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -165,7 +165,14 @@ impl fmt::Display for Advice {
             Self::Silent { garbled: true } => write!(f, "the board does not answer, and {GARBLED}"),
             Self::Mute => f.write_str(MUTE),
             Self::Stranger(kind) => f.write_str(&stranger(*kind)),
-            Self::Make(m) => write!(f, "make the move {} on the board", uci(*m)),
+            Self::Make(m) => match chess960_steps(*m) {
+                // `e8b8` would read as a move of the king alone.
+                Some([(king, to), (rook, place)]) => write!(
+                    f,
+                    "castle on the board: king {king} to {to}, rook {rook} to {place}"
+                ),
+                None => write!(f, "make the move {} on the board", uci(*m)),
+            },
             Self::Shown { m, awaited: false } => {
                 write!(f, "shown: {}. Make it if you have not.", uci(*m))
             }

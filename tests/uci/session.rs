@@ -22,7 +22,7 @@ use boardbridge::{
         Misplaced, Reported, Snapshot,
     },
 };
-use shakmaty::{Board, Color, Position, Square};
+use shakmaty::{Board, Color, Move, Position, Square};
 
 const CLIENT: ClientId = ClientId(7);
 const LABEL: &str = "127.0.0.1:4242";
@@ -302,9 +302,17 @@ fn what_is_new_is_told_at_once() {
     let mut game = Game::standard();
     game.play_uci(["e2e4", "e7e5"]).unwrap();
     let [e4, e5] = [game.moves()[0], game.moves()[1]];
+    let castling = Move::Castle {
+        king: Square::E8,
+        rook: Square::B8,
+    };
     for (advice, words) in [
         (Advice::YourMove(Color::White), "White to move on the board"),
         (Advice::Make(e4), "make the move e2e4 on the board"),
+        (
+            Advice::Make(castling),
+            "castle on the board: king e8 to c8, rook b8 to d8",
+        ),
         (Advice::Make(e5), "make the move e7e5 on the board"),
         (
             Advice::Shown {

@@ -8,6 +8,7 @@ const SENTENCES = {
   en: {
     "{name} challenges you ({game}): `boardbridge lichess accept` or `decline`": "{name} challenges you ({game})",
     "make the move {move} on the board": "{move}\nMake this move on the board.",
+    "castle on the board: king {king} to {to}, rook {rook} to {place}": "Castle\nKing {king} to {to}, rook {rook} to {place}.",
     "shown: {move}. Make it if you have not.": "{move}\nMake it, if you have not.",
     "shown: {move}. Make it if you have not, then your move.": "{move}\nMake it, then it is your turn.",
     "take {move} back on the board": "Take back {move}\non the board",
@@ -39,6 +40,7 @@ const SENTENCES = {
   de: {
     // Boards: what the hand should do.
     "make the move {move} on the board": "{move}\nMachen Sie diesen Zug auf dem Brett.",
+    "castle on the board: king {king} to {to}, rook {rook} to {place}": "Rochade\nKönig {king} nach {to}, Turm {rook} nach {place}.",
     "shown: {move}. Make it if you have not.": "{move}\nMachen Sie ihn, falls noch nicht geschehen.",
     "shown: {move}. Make it if you have not, then your move.": "{move}\nMachen Sie ihn, dann sind Sie dran.",
     "take {move} back on the board": "{move} zurücknehmen\nauf dem Brett",
