@@ -839,7 +839,12 @@ fn at_once(
     {
         inner_now.wrong(format!("{path} less than a minute after a 429"));
     }
-    if !header(header::USER_AGENT).starts_with("BoardBridge/") {
+    let agent = header(header::USER_AGENT);
+    // Without a repository in `Cargo.toml`, nothing stands for it.
+    if !agent.starts_with("BoardBridge/")
+        || !agent.contains(env!("CARGO_PKG_REPOSITORY"))
+        || agent.contains("(+)")
+    {
         inner_now.wrong(format!("{path} without its name"));
     }
     let token = header(header::AUTHORIZATION);
