@@ -586,6 +586,19 @@ pub fn is_chess960_castling(m: Move) -> bool {
     }
 }
 
+/// The steps of the king and of the rook in such a castling.
+pub fn chess960_steps(m: Move) -> Option<[(Square, Square); 2]> {
+    let Move::Castle { king, rook } = m else {
+        return None;
+    };
+    let side = m.castling_side().filter(|_| is_chess960_castling(m))?;
+    let to = |file| Square::from_coords(file, king.rank());
+    Some([
+        (king, to(side.king_to_file())),
+        (rook, to(side.rook_to_file())),
+    ])
+}
+
 /// A position as FEN, with an en-passant square only where the capture is legal.
 pub fn fen(position: &Chess) -> Fen {
     Fen::from_position(position, EnPassantMode::Legal)

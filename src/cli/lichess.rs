@@ -70,7 +70,8 @@ pub enum What {
     Logout,
     /// Show how the account stands.
     Status,
-    /// Look for an opponent, and wait until there is one. Ctrl-C withdraws.
+    /// Look for an opponent, and wait until there is one. Ctrl-C withdraws. A search for a correspondence game is not waited for: it
+    /// stands on Lichess until somebody takes it.
     Seek(Game),
     /// Challenge a player.
     Challenge {
@@ -225,6 +226,11 @@ async fn seek(at: &str, game: &Game) -> Result<String, String> {
     let (time, color) = (&game.time, game.color.word());
     let body = json!({ "time": time, "rated": game.rated, "color": color });
     let looks = call::lichess(at, "seek", &body).await.map_err(words)?;
+    if time.ends_with('d') {
+        return Ok(format!(
+            "{looks}. The game comes to the board when someone accepts it"
+        ));
+    }
     eprintln!("{looks}; Ctrl-C withdraws");
     let mut ended = 0;
     loop {
@@ -244,9 +250,6 @@ async fn seek(at: &str, game: &Game) -> Result<String, String> {
             return Ok(escaped(&format!(
                 "a game with {opponent} begins at the board"
             )));
-        }
-        if time.ends_with('d') {
-            return Ok("the game comes to the board when someone accepts it".to_owned());
         }
         // The game may be told after the search has ended.
         ended += 1;

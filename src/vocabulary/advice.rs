@@ -10,7 +10,7 @@ use super::{
     misplaced::Misplaced,
     report::{Reported, Wording},
 };
-use crate::chess::game::uci;
+use crate::chess::game::{chess960_steps, uci};
 
 /// What the player should know or do now.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -40,7 +40,7 @@ pub enum Advice {
     },
     /// The last move should be taken back on the board.
     TakeBack(Move),
-    /// The hand took back a move that is still in the game of the program or the app.
+    /// The hand took back a move that is still in the client's game.
     PutBack {
         /// The move.
         made: Move,
@@ -113,8 +113,7 @@ impl Advice {
                 made,
                 takes_back: true,
             } => format!(
-                "{} was taken back on the board, but it stands in the program's game: {list}, or take it back in the \
-                 program too",
+                "{} was taken back on the board, but it still stands in the game: {list}, or take it back there too",
                 uci(*made)
             ),
             Self::PutBack {
@@ -166,7 +165,14 @@ impl fmt::Display for Advice {
             Self::Silent { garbled: true } => write!(f, "the board does not answer, and {GARBLED}"),
             Self::Mute => f.write_str(MUTE),
             Self::Stranger(kind) => f.write_str(&stranger(*kind)),
-            Self::Make(m) => write!(f, "make the move {} on the board", uci(*m)),
+            Self::Make(m) => match chess960_steps(*m) {
+                // `e8b8` would read as a move of the king alone.
+                Some([(king, to), (rook, place)]) => write!(
+                    f,
+                    "castle on the board: king {king} to {to}, rook {rook} to {place}"
+                ),
+                None => write!(f, "make the move {} on the board", uci(*m)),
+            },
             Self::Shown { m, awaited: false } => {
                 write!(f, "shown: {}. Make it if you have not.", uci(*m))
             }
@@ -186,8 +192,8 @@ impl fmt::Display for Advice {
                 takes_back: true,
             } => write!(
                 f,
-                "{0} was taken back on the board, but it stands in the program's game: make {0} again, or take it \
-                 back in the program too",
+                "{0} was taken back on the board, but it still stands in the game: make {0} again, or take it back there \
+                 too",
                 uci(*made)
             ),
             Self::PutBack {

@@ -174,7 +174,8 @@ async fn the_commands_do_what_they_say() {
     assert!(!good && text.contains("60 s"), "{text}");
     // Lichess keeps it by itself until someone joins.
     let (good, text) = run(at, "seek 3d").await;
-    assert!(good, "{text}");
+    assert!(good && text.contains("withdraw it there"), "{text}");
+    assert!(!text.contains("Ctrl-C"), "{text}");
     assert_eq!(lichess.taken().last().unwrap(), "seek rated=false&days=3");
     lichess.is_content();
 }

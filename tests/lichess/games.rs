@@ -204,6 +204,7 @@ async fn whatever_breaks_on_the_way_every_move_is_taken_once() {
             8 => table.lichess.fails(Fault::Unshown),
             10 => table.lichess.breaks_game(),
             11 => table.lichess.breaks(),
+            12 => table.lichess.fails(Fault::Page),
             14 => table
                 .lichess
                 .babbles("{\"type\":\"gameState\",\"moves\":12}"),

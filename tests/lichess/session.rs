@@ -487,6 +487,91 @@ fn take_backs_may_be_agreed_to_or_declined_by_the_configuration() {
     }
 }
 
+/// An offer that was declined by a move would be a new one, and an answer to a proposal that was withdrawn a proposal of ours.
+#[test]
+fn what_the_board_asks_for_is_sent_after_a_pause_only_if_it_still_holds() {
+    const MOVES: &str = "e2e4 e7e5";
+    let by_kings = |rig: &mut Rig, end| {
+        let mut snapshot = rig.snapshot(MOVES);
+        snapshot.ending = Some(end);
+        snapshot.judge = Some(Judge::Hand);
+        rig.board(&snapshot);
+    };
+    let proposed = |rig: &mut Rig| {
+        rig.line(
+            r#"{"type":"gameState","moves":"e2e4 e7e5","wtime":1,"btime":1,"status":"started","btakeback":true}"#,
+        );
+    };
+    let answered = |rig: &mut Rig| {
+        rig.session = LichessAccount::new(
+            CLIENT,
+            Settings {
+                take_backs: TakeBacks::Yes,
+                ..settings()
+            },
+        );
+        rig.session.connected();
+        assert_eq!(rig.request(), Some(Request::Account));
+        rig.answered(Outcome::Done("{\"username\":\"Me\"}".to_owned()));
+        rig.event(START);
+        rig.full(MOVES);
+        proposed(rig);
+    };
+    let takes_back = |rig: &mut Rig| {
+        let mut snapshot = rig.snapshot("");
+        snapshot.taken_back = true;
+        rig.board(&snapshot);
+        rig.now = rig.session.deadline().unwrap();
+        rig.session.timeout(rig.now);
+    };
+    let draws = |rig: &mut Rig| by_kings(rig, GameEnd::AGREED);
+    let claims = |rig: &mut Rig| {
+        rig.line(r#"{"type":"opponentGone","gone":true,"claimWinInSeconds":0}"#);
+        by_kings(rig, GameEnd::resigned(Color::Black));
+    };
+    let stays = |_: &mut Rig| {};
+    let withdraws = |rig: &mut Rig| rig.state(MOVES);
+    let plays = |rig: &mut Rig| rig.hand("e2e4 e7e5 g1f3");
+    let returns = |rig: &mut Rig| rig.line(r#"{"type":"opponentGone","gone":false}"#);
+    type Step<'a> = &'a dyn Fn(&mut Rig);
+    let cases: [(Step<'_>, InGame, Step<'_>, bool); 11] = [
+        (&answered, InGame::TakeBack(true), &stays, true),
+        (&answered, InGame::TakeBack(true), &withdraws, false),
+        (&answered, InGame::TakeBack(true), &plays, false),
+        (&takes_back, InGame::TakeBack(true), &stays, true),
+        (&takes_back, InGame::TakeBack(true), &proposed, true),
+        (&takes_back, InGame::TakeBack(true), &plays, false),
+        (&draws, InGame::Draw(true), &stays, true),
+        (&draws, InGame::Draw(true), &plays, false),
+        (&claims, InGame::ClaimVictory, &stays, true),
+        (&claims, InGame::ClaimVictory, &plays, false),
+        (&claims, InGame::ClaimVictory, &returns, false),
+    ];
+    for (number, (says, asked, meanwhile, holds)) in cases.into_iter().enumerate() {
+        // What happens meanwhile may come before the refusal, too.
+        for late in [false, true] {
+            let mut rig = Rig::playing(MOVES);
+            says(&mut rig);
+            assert_eq!(rig.asks(), Some(asked), "{number}");
+            if late {
+                rig.answered(Outcome::TooMany);
+            }
+            meanwhile(&mut rig);
+            if !late {
+                rig.answered(Outcome::TooMany);
+            }
+            rig.now += PAUSE;
+            let mut sent = Vec::new();
+            while let Some(what) = rig.asks() {
+                rig.answered(done());
+                sent.push(what);
+            }
+            assert_eq!(sent.contains(&asked), holds, "{number} {late}: {sent:?}");
+            assert!(sent.len() <= 1, "{number} {late}: {sent:?}");
+        }
+    }
+}
+
 #[test]
 fn games_that_a_board_may_not_play_are_left_alone_in_words() {
     for (keys, words) in [
@@ -504,6 +589,33 @@ fn games_that_a_board_may_not_play_are_left_alone_in_words() {
         assert!(rig.is_told(words), "{:?}", rig.notices);
         assert_eq!(rig.session.game_stream(), None);
     }
+}
+
+/// Only the game's identifiers are certain to be in the event.
+#[test]
+fn a_variant_that_only_the_game_itself_tells_is_left_alone_in_the_same_words() {
+    let start = r#"{"type":"gameStart","game":{"gameId":"Abcd1234","fullId":"Abcd1234wxyz"}}"#;
+    let full = |variant: &str| {
+        format!(
+            r#"{{"type":"gameFull","id":"Abcd1234","variant":{{"key":"{variant}"}},"white":{{"name":"Me"}},
+                "black":{{"name":"Other"}},"initialFen":"startpos","state":{{"moves":"e2e4","status":"started"}}}}"#
+        )
+    };
+    let mut rig = Rig::new(settings());
+    rig.event(start);
+    rig.line(&full("atomic"));
+    assert!(rig.is_told("is not played on the board: the variant atomic"));
+    assert_eq!(rig.target(), "");
+    assert_eq!(rig.session.game_stream(), None);
+    let listed = rig.session.standing(BoardName::default()).games;
+    assert!(listed[0].unfit.is_some() && !listed[0].on_board);
+    // The board is free for another game.
+    rig.event(&start.replace("Abcd1234", "Next1234"));
+    assert_eq!(rig.session.game_stream().unwrap().0, "Next1234");
+    let mut rig = Rig::new(settings());
+    rig.event(start);
+    rig.line(&full("fromPosition"));
+    assert_eq!(rig.target(), "startpos moves e2e4");
 }
 
 #[test]
@@ -558,6 +670,33 @@ fn a_seek_is_answered_when_lichess_has_taken_or_refused_it() {
         "{words}"
     );
     assert!(rig.session.seek().is_none() && !rig.is_told("Invalid"));
+}
+
+/// Lichess keeps a search in days by itself, and its API cannot end it.
+#[test]
+fn a_search_in_days_is_not_said_to_be_withdrawn() {
+    let mut rig = Rig::new(settings());
+    rig.session.asked(seek("3d"), Ticket(1));
+    // Lichess may have it already.
+    rig.session.asked(Ask::Withdraw, Ticket(2));
+    rig.session.seek_opened();
+    rig.session
+        .seek_ended(rig.now, Outcome::Done(String::new()));
+    rig.session.asked(Ask::Withdraw, Ticket(3));
+    rig.drains();
+    for refused in [0, 2] {
+        let why = rig.answers[refused].1.as_ref().unwrap_err();
+        assert!(why.to_string().contains("withdraw it there"), "{why}");
+    }
+    let said = rig.answers[1].1.as_ref().unwrap();
+    assert!(said.contains("withdraw it there"), "{said}");
+    // One with a clock can be.
+    rig.session.asked(seek("15+10"), Ticket(4));
+    rig.session.seek_opened();
+    rig.session.asked(Ask::Withdraw, Ticket(5));
+    rig.drains();
+    assert_eq!(rig.answers[4].1.as_deref(), Ok("withdrawn"));
+    assert!(rig.session.seek().is_none());
 }
 
 #[test]

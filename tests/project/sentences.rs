@@ -70,7 +70,7 @@ const NOT_FOR_PLAYERS: [&[&str]; 5] = [
         "{} cannot be played here: {list}",
         "{} was made instead of {}: {list}",
         "{} was taken back on the board, but it stands in the app's game, which cannot take it back: {list}",
-        "{} was taken back on the board, but it stands in the program's game: {list}, or take it back in the program too",
+        "{} was taken back on the board, but it still stands in the game: {list}, or take it back there too",
     ],
     // What boards, engines and browsers are sent.
     &[

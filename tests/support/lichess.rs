@@ -46,6 +46,8 @@ const KEEP_ALIVE: Duration = Duration::from_secs(2);
 pub enum Fault {
     /// It is refused, although it is legal.
     Refused,
+    /// A proxy on the way answers with a page of its own, as a success.
+    Page,
     /// It is taken, and the connection breaks before the answer.
     Unanswered,
     /// The connection breaks, and it is not taken.
@@ -837,7 +839,12 @@ fn at_once(
     {
         inner_now.wrong(format!("{path} less than a minute after a 429"));
     }
-    if !header(header::USER_AGENT).starts_with("BoardBridge/") {
+    let agent = header(header::USER_AGENT);
+    // Without a repository in `Cargo.toml`, nothing stands for it.
+    if !agent.starts_with("BoardBridge/")
+        || !agent.contains(env!("CARGO_PKG_REPOSITORY"))
+        || agent.contains("(+)")
+    {
         inner_now.wrong(format!("{path} without its name"));
     }
     let token = header(header::AUTHORIZATION);
@@ -971,6 +978,7 @@ fn in_game(inner: &mut Inner, what: &[&str]) -> Response {
         ["move", text] => {
             match fault {
                 Some(Fault::Refused) => return refused("Not just now"),
+                Some(Fault::Page) => return "<html>Log in to this network</html>".into_response(),
                 Some(Fault::NotArrived) => return broken(),
                 Some(Fault::NoToken) => return no_token(),
                 Some(Fault::TooMany) => {

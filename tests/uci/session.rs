@@ -22,7 +22,7 @@ use boardbridge::{
         Misplaced, Reported, Snapshot,
     },
 };
-use shakmaty::{Board, Color, Position, Square};
+use shakmaty::{Board, Color, Move, Position, Square};
 
 const CLIENT: ClientId = ClientId(7);
 const LABEL: &str = "127.0.0.1:4242";
@@ -302,9 +302,17 @@ fn what_is_new_is_told_at_once() {
     let mut game = Game::standard();
     game.play_uci(["e2e4", "e7e5"]).unwrap();
     let [e4, e5] = [game.moves()[0], game.moves()[1]];
+    let castling = Move::Castle {
+        king: Square::E8,
+        rook: Square::B8,
+    };
     for (advice, words) in [
         (Advice::YourMove(Color::White), "White to move on the board"),
         (Advice::Make(e4), "make the move e2e4 on the board"),
+        (
+            Advice::Make(castling),
+            "castle on the board: king e8 to c8, rook b8 to d8",
+        ),
         (Advice::Make(e5), "make the move e7e5 on the board"),
         (
             Advice::Shown {
@@ -318,8 +326,8 @@ fn what_is_new_is_told_at_once() {
                 made: e4,
                 takes_back: true,
             },
-            "e2e4 was taken back on the board, but it stands in the program's game: make e2e4 again, or take it back in \
-             the program too",
+            "e2e4 was taken back on the board, but it still stands in the game: make e2e4 again, or take it back there \
+             too",
         ),
     ] {
         let said = desk.sees(&desk.own(advice, &[]));
@@ -422,6 +430,34 @@ fn the_board_is_told_the_clocks_of_a_game_and_that_there_are_none() {
     });
     let asked: Vec<String> = asked.collect();
     assert_eq!(asked, ["clocks 7 60 61.5 black", "clocks 7 off"]);
+}
+
+/// The player would be told that the program only analyses.
+#[test]
+fn after_a_ponderhit_the_board_is_told_that_the_game_is_played() {
+    let asked = |lines: &[&str]| {
+        let mut session = GuiConversation::new(CLIENT, LABEL.into(), vec![name("ucb")]);
+        for line in lines {
+            session.line(line, Instant::now());
+        }
+        let actions = std::iter::from_fn(|| session.poll_action());
+        let asked = actions.filter_map(|action| match action {
+            session::Action::Ask(command @ (Command::Await { .. } | Command::Analyse { .. })) => {
+                Some(command.to_string())
+            }
+            _ => None,
+        });
+        asked.collect::<Vec<_>>()
+    };
+    let ponders = ["position startpos moves e2e4", "go ponder", "ponderhit"];
+    let wanted = ["await 7 on", "analyse 7", "await 7 on"];
+    assert_eq!(asked(&ponders), wanted);
+    let mated = [
+        "position startpos moves f2f3 e7e5 g2g4 d8h4",
+        "go ponder",
+        "ponderhit",
+    ];
+    assert_eq!(asked(&mated), [""; 0]);
 }
 
 #[test]

@@ -45,8 +45,18 @@ const KEEP_ALIVE: Duration = Duration::from_secs(20);
 const MAX_HEAD: usize = 64 * 1024;
 /// How long an unused connection is kept open; a later request makes another.
 const IDLE: Duration = Duration::from_mins(1);
-/// The user agent, which Lichess requires.
-const AGENT: &str = concat!("BoardBridge/", env!("CARGO_PKG_VERSION"));
+/// The user agent, which Lichess requires: with the address of the repository, if `Cargo.toml` has one.
+const AGENT: &str = if env!("CARGO_PKG_REPOSITORY").is_empty() {
+    concat!("BoardBridge/", env!("CARGO_PKG_VERSION"))
+} else {
+    concat!(
+        "BoardBridge/",
+        env!("CARGO_PKG_VERSION"),
+        " (+",
+        env!("CARGO_PKG_REPOSITORY"),
+        ")"
+    )
+};
 
 /// A client of one server, with at most one token.
 #[derive(Clone, Debug)]

@@ -9,7 +9,7 @@ use hyper::{
     body::{Frame, Incoming},
 };
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::{
@@ -138,7 +138,11 @@ impl Http {
                 Err(outcome) => return outcome,
             };
             match text(response).await {
-                Ok(text) => Outcome::Done(text),
+                // Not the page of a proxy on the way.
+                Ok(text) => match serde_json::from_str::<Map<String, Value>>(&text) {
+                    Ok(_) => Outcome::Done(text),
+                    Err(error) => unreadable(&error),
+                },
                 Err(outcome) => outcome,
             }
         };

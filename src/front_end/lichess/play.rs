@@ -47,10 +47,32 @@ pub struct Heard {
 pub struct Out {
     /// The board's seat, with commands for the board.
     pub seat: Seat,
-    /// Requests to Lichess, beside the hand's move and resignation.
-    pub requests: VecDeque<InGame>,
+    /// Requests to Lichess, beside the hand's move and resignation: at most one of each kind.
+    pub wishes: VecDeque<Wish>,
     /// Notices for the player.
     pub notices: VecDeque<Notice>,
+}
+
+/// A request from the board. It is only sent while what it was made for still holds: Lichess may have asked for a pause meanwhile.
+#[derive(Clone, Debug)]
+pub struct Wish {
+    /// The request.
+    pub what: InGame,
+    /// The game that it belongs to.
+    id: String,
+    /// That game at the time, with the hand's move.
+    game: Game,
+    /// The opponent's offer that it answers.
+    answers: Option<Saying>,
+}
+
+impl Out {
+    /// This wish was not looked at: it comes first again, unless there is a newer one of its kind.
+    pub fn again(&mut self, wish: Wish) {
+        if !self.wishes.iter().any(|newer| newer.what == wish.what) {
+            self.wishes.push_front(wish);
+        }
+    }
 }
 
 /// How far the hand's move, or its resignation, has come.
@@ -353,6 +375,36 @@ impl Play {
         }
     }
 
+    /// Asks for something in this game.
+    fn wishes(&self, what: InGame, out: &mut Out) {
+        let kind = match what {
+            InGame::Draw(_) => Some(Saying::Draw),
+            InGame::TakeBack(_) => Some(Saying::TakeBack),
+            _ => None,
+        };
+        out.wishes.retain(|before| before.what != what);
+        out.wishes.push_back(Wish {
+            what,
+            id: self.kept.id.clone(),
+            game: self.whole(),
+            answers: kind.filter(|_| self.pairing.offer == kind),
+        });
+    }
+
+    /// The next request from the board that can be sent now. Those that no longer fit the game are dropped.
+    pub fn next_wish(&self, out: &mut Out) -> Option<Wish> {
+        if !self.synced {
+            return None;
+        }
+        let game = self.whole();
+        let fits = |wish: &Wish| {
+            let stands = wish.answers.is_none() || wish.answers == self.pairing.offer;
+            let may = wish.what != InGame::ClaimVictory || self.claim_at.is_some();
+            wish.id == self.kept.id && wish.game == game && stands && may
+        };
+        std::iter::from_fn(|| out.wishes.pop_front()).find(fits)
+    }
+
     /// Takes the hand's colour from the players' names, if it is not known yet.
     pub fn finds_hand(&mut self, full: &GameFull, user: Option<&str>) {
         if !self.guessed {
@@ -597,10 +649,10 @@ impl Play {
         let opponent = self.opponent.clone();
         match (offer, take_backs) {
             (Some(Saying::TakeBack), TakeBacks::Yes) => {
-                out.requests.push_back(InGame::TakeBack(true));
+                self.wishes(InGame::TakeBack(true), out);
             }
             (Some(Saying::TakeBack), TakeBacks::No) => {
-                out.requests.push_back(InGame::TakeBack(false));
+                self.wishes(InGame::TakeBack(false), out);
             }
             (Some(Saying::TakeBack), TakeBacks::Ask) => {
                 out.notices.push_back(Notice::TakeBackProposed(opponent));
@@ -700,11 +752,11 @@ impl Play {
                 }
             }
             Some(_) if self.claim_at.is_some_and(|at| at <= now) => {
-                out.requests.push_back(InGame::ClaimVictory);
+                self.wishes(InGame::ClaimVictory, out);
             }
             Some(_) => out.notices.push_back(Notice::NotTheirs(opponent)),
             None => {
-                out.requests.push_back(InGame::Draw(true));
+                self.wishes(InGame::Draw(true), out);
                 out.notices.push_back(Notice::OffersDraw(opponent));
             }
         }
@@ -740,7 +792,7 @@ impl Play {
             self.kept.delivery = None;
             self.state(out);
         } else if self.kept.end.is_none() {
-            out.requests.push_back(InGame::TakeBack(true));
+            self.wishes(InGame::TakeBack(true), out);
             if self.pairing.offer != Some(Saying::TakeBack) {
                 let opponent = self.opponent.clone();
                 out.notices.push_back(Notice::ProposesTakeBack(opponent));

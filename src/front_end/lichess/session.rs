@@ -16,7 +16,7 @@ use shakmaty::Position as _;
 use super::{
     notice::Notice,
     objects::{self, Compat, Event, GameInfo, Keyed, Line},
-    play::{self, Heard, Out, Play, SendOutcome},
+    play::{self, Heard, Out, Play, SendOutcome, Wish},
     request::{InGame, OfChallenge, Request, color, is_plain},
     settings::{Accept, Settings},
 };
@@ -138,6 +138,8 @@ pub struct LichessAccount {
     out: Out,
     queue: VecDeque<(Request, Option<Ticket>)>,
     under_way: Option<(Request, Option<Ticket>)>,
+    /// The wish of the board that the request under way carries out.
+    wish: Option<Wish>,
     replies: VecDeque<(Ticket, Result<String, NotDone>)>,
     seek: Option<Sought>,
     quiet_until: Option<Instant>,
@@ -162,11 +164,12 @@ impl LichessAccount {
             held: Arc::default(),
             out: Out {
                 seat: Seat::new(client, ClientName::Lichess),
-                requests: VecDeque::new(),
+                wishes: VecDeque::new(),
                 notices: VecDeque::new(),
             },
             queue: VecDeque::new(),
             under_way: None,
+            wish: None,
             replies: VecDeque::new(),
             seek: None,
             quiet_until: None,
@@ -281,8 +284,7 @@ impl LichessAccount {
             return None;
         }
         self.quiet_until = None;
-        self.collect();
-        let next = match self.of_play() {
+        let next = match self.of_play().or_else(|| self.of_board()) {
             Some(request) => (request, None),
             None => self.queue.pop_front()?,
         };
@@ -297,18 +299,20 @@ impl LichessAccount {
         Some(Request::InGame(play.id().to_owned(), what))
     }
 
-    /// Queues what the game asks for.
-    fn collect(&mut self) {
-        while let Some(what) = self.out.requests.pop_front() {
-            self.in_game(what, None);
-        }
+    /// What else the board asks for in its game.
+    fn of_board(&mut self) -> Option<Request> {
+        let play = self.play.as_ref().filter(|play| play.end().is_none())?;
+        let wish = play.next_wish(&mut self.out)?;
+        let request = Request::InGame(play.id().to_owned(), wish.what);
+        self.wish = Some(wish);
+        Some(request)
     }
 
-    /// Asks something in the game at the board.
-    fn in_game(&mut self, what: InGame, ticket: Option<Ticket>) {
+    /// A person asks something in the game at the board.
+    fn in_game(&mut self, what: InGame, ticket: Ticket) {
         match self.running().map(|play| play.id().to_owned()) {
-            Some(id) => self.ask_for(Request::InGame(id, what), ticket),
-            None => self.refuse(ticket, "there is no game at the board"),
+            Some(id) => self.ask_for(Request::InGame(id, what), Some(ticket)),
+            None => self.refuse(Some(ticket), "there is no game at the board"),
         }
     }
 
@@ -346,6 +350,7 @@ impl LichessAccount {
         let Some((request, ticket)) = self.under_way.take() else {
             return;
         };
+        let wish = self.wish.take();
         if outcome == Outcome::TooMany {
             self.pause(now);
         }
@@ -404,9 +409,10 @@ impl LichessAccount {
             }
             (_, Outcome::NoToken) => self.refuse(ticket, &Notice::NoToken.to_string()),
             // A request by a button is not repeated after the pause; one from the board is.
-            (request, Outcome::TooMany) if ticket.is_none() => {
-                self.queue.push_front((request, None));
-            }
+            (request, Outcome::TooMany) if ticket.is_none() => match wish {
+                Some(wish) => self.out.again(wish),
+                None => self.queue.push_front((request, None)),
+            },
             (_, Outcome::TooMany) => self.refuse(ticket, &Notice::Pause.to_string()),
             (_, Outcome::Lost(why)) => self.refuse(ticket, &lost(&why)),
         }
@@ -661,6 +667,12 @@ impl LichessAccount {
             at_start: self.at_start,
             take_backs: self.settings.take_backs,
         };
+        if let Line::GameFull(full) = &line
+            && let Some(why) = unfit(None, full.variant.as_ref(), None)
+        {
+            self.is_unfit(why);
+            return;
+        }
         if let Some(play) = &mut self.play {
             if let Line::GameFull(full) = &line {
                 play.finds_hand(full, self.user.as_deref());
@@ -675,6 +687,22 @@ impl LichessAccount {
         }
     }
 
+    /// The game that was chosen for the board cannot be played there, for this reason.
+    fn is_unfit(&mut self, why: String) {
+        let Some(play) = self.play.take() else { return };
+        if play.pairing().is_some() {
+            // Kept by an older version.
+            self.out.seat.leave();
+        }
+        let known = |known: &&mut Known| known.info.game_id == play.id();
+        if let Some(known) = self.games.iter_mut().find(known) {
+            known.unfit = Some(why.clone());
+            let opponent = known.opponent();
+            self.out.notices.push_back(Notice::Unfit { opponent, why });
+        }
+        self.choose();
+    }
+
     /// Requests of a game that is over are dropped.
     fn drop_needless(&mut self) {
         let Some(play) = &self.play else { return };
@@ -684,7 +712,7 @@ impl LichessAccount {
             .drain(..)
             .partition(|(request, _)| matches!(request, Request::InGame(of, _) if *of == id));
         self.queue = rest;
-        self.out.requests.clear();
+        self.out.wishes.clear();
         for (_, ticket) in gone {
             if ticket.is_some() {
                 self.refuse(ticket, "the game is over");
@@ -725,16 +753,16 @@ impl LichessAccount {
                     "to start a Lichess game, seek or challenge: `boardbridge lichess seek 15+10`";
                 self.refuse(Some(ticket), words);
             }
-            Saying::Draw => self.in_game(InGame::Draw(true), Some(ticket)),
-            Saying::TakeBack => self.in_game(InGame::TakeBack(true), Some(ticket)),
+            Saying::Draw => self.in_game(InGame::Draw(true), ticket),
+            Saying::TakeBack => self.in_game(InGame::TakeBack(true), ticket),
             Saying::Decline => match offer {
-                Some(Saying::Draw) => self.in_game(InGame::Draw(false), Some(ticket)),
-                Some(_) => self.in_game(InGame::TakeBack(false), Some(ticket)),
+                Some(Saying::Draw) => self.in_game(InGame::Draw(false), ticket),
+                Some(_) => self.in_game(InGame::TakeBack(false), ticket),
                 None => self.refuse(Some(ticket), "nothing is offered"),
             },
-            Saying::Resign => self.in_game(InGame::Resign, Some(ticket)),
-            Saying::Abort => self.in_game(InGame::Abort, Some(ticket)),
-            Saying::Berserk => self.in_game(InGame::Berserk, Some(ticket)),
+            Saying::Resign => self.in_game(InGame::Resign, ticket),
+            Saying::Abort => self.in_game(InGame::Abort, ticket),
+            Saying::Berserk => self.in_game(InGame::Berserk, ticket),
         }
     }
 
@@ -750,10 +778,16 @@ impl LichessAccount {
                 self.seeks(request, time, ticket);
             }
             Ask::Withdraw => {
-                self.unanswered_seek_ends("withdrawn");
-                self.seek = None;
                 let own = self.challenges.iter().filter(|challenge| challenge.own);
                 let own: Vec<String> = own.map(|challenge| challenge.id.clone()).collect();
+                let ends = |seek: &Sought| matches!(seek.time, TimeControl::Clock { .. });
+                if !self.seek.as_ref().is_some_and(ends) && own.is_empty() {
+                    let words = "nothing here can be withdrawn. A correspondence search stands on Lichess until somebody takes it: withdraw it there";
+                    self.refuse(Some(ticket), words);
+                    return;
+                }
+                self.unanswered_seek_ends("withdrawn");
+                self.seek = None;
                 for id in own {
                     self.ask_for(Request::OfChallenge(id, OfChallenge::Cancel), None);
                 }
@@ -877,7 +911,13 @@ impl LichessAccount {
         let Some(Sought { time, .. }) = &self.seek else {
             return;
         };
-        let words = format!("looking for an opponent ({time})");
+        let words = match time {
+            TimeControl::Clock { .. } => format!("looking for an opponent ({time})"),
+            // It outlives the connection, and the API cannot end it.
+            TimeControl::Days(_) => format!(
+                "looking for an opponent ({time}): it stands on Lichess until somebody takes it; withdraw it there"
+            ),
+        };
         self.seek_is_answered(&words);
         if let Some(seek) = &mut self.seek {
             seek.stage = Stage::Open;

@@ -284,8 +284,12 @@ impl GuiConversation {
             }
             UciCommand::PonderHit => {
                 if let Some(search) = &mut self.search {
-                    search.mode = Mode::Move;
-                    self.answer_if_shown();
+                    let ponders = std::mem::replace(&mut search.mode, Mode::Move) != Mode::Move;
+                    if !self.answer_if_shown() && ponders && !self.is_over() {
+                        // No longer an analysis for the board either.
+                        self.seat.awaits(true);
+                        self.ask();
+                    }
                 }
             }
             UciCommand::Quit => {
@@ -489,8 +493,7 @@ impl GuiConversation {
     fn end_search(&mut self) {
         if self.search.is_some() && !self.answer_if_shown() {
             self.search = None;
-            let over = matches!(self.statement.game(), Ok(game) if game.position().legal_moves().is_empty());
-            self.say(if over {
+            self.say(if self.is_over() {
                 "bestmove (none)"
             } else {
                 "bestmove 0000"
@@ -498,6 +501,11 @@ impl GuiConversation {
             self.seat.awaits(false);
             self.ask();
         }
+    }
+
+    /// Whether the game that was stated has no further move.
+    fn is_over(&self) -> bool {
+        matches!(self.statement.game(), Ok(game) if game.position().legal_moves().is_empty())
     }
 
     /// Answers with the move already shown, if there is one.

@@ -8,6 +8,7 @@ const SENTENCES = {
   en: {
     "{name} challenges you ({game}): `boardbridge lichess accept` or `decline`": "{name} challenges you ({game})",
     "make the move {move} on the board": "{move}\nMake this move on the board.",
+    "castle on the board: king {king} to {to}, rook {rook} to {place}": "Castle\nKing {king} to {to}, rook {rook} to {place}.",
     "shown: {move}. Make it if you have not.": "{move}\nMake it, if you have not.",
     "shown: {move}. Make it if you have not, then your move.": "{move}\nMake it, then it is your turn.",
     "take {move} back on the board": "Take back {move}\non the board",
@@ -19,7 +20,7 @@ const SENTENCES = {
     "set up the position, then press 'Board ready' or just move (FEN {fen})": "Set up this position\nThen press Board ready, or just move.",
     "set up the position by hand, and in the board's own set-up mode if it has one; then press 'Board ready' (FEN {fen})": "Set up this position by hand\nAlso in the board's own set-up mode, if it has one. Then press Board ready.",
     "it is not known how the pieces stand. Put them on their starting squares and move, or begin a game in a program": "It is not known how the pieces stand\nPut them on their starting squares and move, or begin a game.",
-    "{made} was taken back on the board, but it stands in the program's game: make {again} again, or take it back in the program too": "{made} was taken back here\nIt stands in the program's game: make it again, or take it back there too.",
+    "{made} was taken back on the board, but it still stands in the game: make {again} again, or take it back there too": "{made} was taken back here\nIt still stands in the game: make it again, or take it back there too.",
     "{made} was taken back on the board, but it stands in the app's game, which cannot take it back: make {again} again": "{made} was taken back here\nThe app cannot take it back: make it again.",
     "the board is locked: set `key` to the developer key that DGT has issued to you": "the board is locked: under Play, set the developer key that DGT has issued to you",
     "the board does not accept the `key`: is it the developer key that DGT has issued to you?": "the board does not accept its key: is it the developer key that DGT has issued to you?",
@@ -39,6 +40,7 @@ const SENTENCES = {
   de: {
     // Boards: what the hand should do.
     "make the move {move} on the board": "{move}\nMachen Sie diesen Zug auf dem Brett.",
+    "castle on the board: king {king} to {to}, rook {rook} to {place}": "Rochade\nKönig {king} nach {to}, Turm {rook} nach {place}.",
     "shown: {move}. Make it if you have not.": "{move}\nMachen Sie ihn, falls noch nicht geschehen.",
     "shown: {move}. Make it if you have not, then your move.": "{move}\nMachen Sie ihn, dann sind Sie dran.",
     "take {move} back on the board": "{move} zurücknehmen\nauf dem Brett",
@@ -51,7 +53,7 @@ const SENTENCES = {
     "set up the position by hand, and in the board's own set-up mode if it has one; then press 'Board ready' (FEN {fen})": "Stellen Sie diese Stellung von Hand auf\nAuch in der Eingabe des Bretts, falls es eine hat. Dann „Brett bereit“ drücken.",
     "it is not known how the pieces stand. Put them on their starting squares and move, or begin a game in a program": "Wie die Figuren stehen, ist nicht bekannt\nStellen Sie sie in die Grundstellung und ziehen Sie, oder beginnen Sie eine Partie.",
     "{made} does not fit: {why}": "{made} passt nicht: {why}",
-    "{made} was taken back on the board, but it stands in the program's game: make {again} again, or take it back in the program too": "{made} wurde hier zurückgenommen\nIm Programm nicht: Ziehen Sie es noch einmal, oder nehmen Sie es auch dort zurück.",
+    "{made} was taken back on the board, but it still stands in the game: make {again} again, or take it back there too": "{made} wurde hier zurückgenommen\nIn der Partie steht der Zug noch: Machen Sie ihn noch einmal, oder nehmen Sie ihn auch dort zurück.",
     "{made} was taken back on the board, but it stands in the app's game, which cannot take it back: make {again} again": "{made} wurde hier zurückgenommen\nDie App kann es nicht zurücknehmen: Ziehen Sie es noch einmal.",
     "your program only analyses: it gets {move} when it stops. To play, choose a clock in the program, not infinite": "Ihr Programm analysiert nur\nEs bekommt {move}, wenn es anhält. Zum Spielen wählen Sie im Programm eine Uhr.",
     "the board has not moved its pieces there: {why}": "das Brett hat seine Figuren nicht dorthin gestellt: {why}",
@@ -293,6 +295,8 @@ const SENTENCES = {
     "no longer looking for an opponent: {why}": "die Suche nach einem Gegner ist beendet: {why}",
     "another search has taken its place": "eine andere Suche läuft",
     "looking for an opponent ({time})": "ein Gegner wird gesucht ({time})",
+    "looking for an opponent ({time}): it stands on Lichess until somebody takes it; withdraw it there": "ein Gegner wird gesucht ({time}): Das Gesuch steht auf Lichess, bis jemand es annimmt; zurückziehen können Sie es dort",
+    "nothing here can be withdrawn. A correspondence search stands on Lichess until somebody takes it: withdraw it there": "hier ist nichts zurückzuziehen. Ein Gesuch nach einer Fernpartie steht auf Lichess, bis jemand es annimmt: Ziehen Sie es dort zurück",
     "challenged: the game begins when they accept": "herausgefordert: Die Partie beginnt, wenn angenommen wird",
     "a game has begun": "eine Partie hat begonnen",
     "there is no game at the board": "am Brett läuft keine Partie",
