@@ -567,6 +567,24 @@ fn a_new_game_that_has_moves_is_put_up_where_these_have_led() {
     a_new_game_put_up_where_it_has_come_to(chessnut_by_usb);
 }
 
+/// A hand that puts back four moves so quickly that no position between stands.
+fn many_moves_taken_back_at_once<W: Wood>(table: impl Fn(pieces::Settings) -> Table<W>) {
+    let mut table = table(person());
+    table.plays("e2e4 e7e5 g1f3 b8c6 f1c4 g8f6 d2d3", true, tidily);
+    let wanted = table.game.truncated(3);
+    for _ in 3..table.game.len() {
+        let back = Order::Do(HandAction::TakeBack);
+        table.wood.does(table.now, back);
+    }
+    table.comes("the take-back", |table| *table.snapshot().game == wanted);
+}
+
+#[test]
+fn any_number_of_moves_may_be_taken_back_at_once() {
+    many_moves_taken_back_at_once(dgt);
+    many_moves_taken_back_at_once(chessnut);
+}
+
 fn a_quick_first_move<W: Wood>(table: impl Fn(pieces::Settings) -> Table<W>) {
     // The pawn is in the hand when the board is first asked.
     let mut table = table(person());

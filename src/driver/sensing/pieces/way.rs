@@ -87,6 +87,9 @@ impl<'a> Way<'a> {
             let more = more.copied().map(Deed::TookBack);
             ways.push(deeds(executed.into_iter().chain(more)));
         }
+        if ways.is_empty() && self.stands() {
+            ways.extend(self.far_back(pieces));
+        }
         let way = ways.pop()?;
         ways.is_empty().then_some(way)
     }
@@ -166,6 +169,21 @@ impl<'a> Way<'a> {
         }
         let apart = (own & differing(self.standing, shown)).is_empty();
         self.seen.contains(shown) || apart && self.seen.contains(&alone)
+    }
+
+    /// More than two moves taken back at once: a quick hand, of which no picture shows each. All the way to the start is a new game.
+    fn far_back(&self, pieces: &Board) -> Option<Deeds> {
+        let moves = self.game.moves();
+        let mut position = self.game.start().clone();
+        let mut stood = None;
+        for (plies, &m) in (1..moves.len()).zip(moves) {
+            position.play_unchecked(m);
+            if position.board() == pieces {
+                stood = Some(plies);
+            }
+        }
+        let back = moves[stood?..].iter().rev();
+        Some(deeds(back.copied().map(Deed::TookBack)))
     }
 
     /// Sequences that take back one or two moves, or replace the last one.
