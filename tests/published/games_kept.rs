@@ -332,6 +332,23 @@ fn a_game_that_begins_like_the_one_before_has_a_file_of_its_own_however_quick_it
 }
 
 #[test]
+fn a_mated_game_that_is_looked_through_is_no_other_game_until_it_is_played_on_otherwise() {
+    let mate = "e2e4 e7e5 d1h5 b8c6 f1c4 g8f6 h5f7";
+    let mut rig = Rig::new();
+    is_the_game(&mut rig, 1);
+    rig.played(mate);
+    // It is open again, so the core counts it as another one.
+    is_the_game(&mut rig, 2);
+    for plies in [3, 4, 5] {
+        rig.stands(game(mate).truncated(plies));
+    }
+    assert_eq!(rig.lines(), [mate]);
+    let other = "e2e4 e7e5 d1h5 b8c6 f1c4 g7g6";
+    rig.stands(game(other));
+    assert_eq!(rig.lines(), [mate, other]);
+}
+
+#[test]
 fn a_game_that_is_over_with_its_first_move_has_the_names_of_its_players() {
     let mut rig = Rig::new();
     let stalemate = from("7k/8/6K1/8/8/8/5Q2/8 w - - 0 1", "f2f7");

@@ -172,17 +172,20 @@ impl ArchivedGame {
 
     /// The game now has these moves.
     fn go_on(&mut self, game: &Game, snapshot: &Snapshot) {
-        let by = &snapshot.by;
+        let (by, since) = (&snapshot.by, identity(snapshot));
         self.left = false;
         self.put_back = false;
         self.found = false;
         let common = self.record.game.common_plies(game).unwrap_or(0);
         self.due |= common < self.record.game.len();
         if !self.record.follow(game) {
-            self.since = self.since.or(snapshot.since);
+            // One that is over keeps its own.
+            if self.since.is_none() || !self.record.is_over() {
+                self.since = since.or(self.since);
+            }
             return;
         }
-        self.since = snapshot.since;
+        self.since = since.or(self.since);
         self.revision += 1;
         // The board may report the game from a later position than the one known here.
         let later = game.len().saturating_sub(by.len());
@@ -331,7 +334,7 @@ impl Archive {
             return;
         };
         // What is seen of another game may begin with its first moves: the board was at its start in between.
-        let is_another = kept.is_another(snapshot.since);
+        let is_another = kept.is_another(identity(snapshot));
         kept.left |= common == 0 || is_another;
         if common == game.len() && common < kept.record.game.len() {
             let led_back = !is_another && leads_on(&kept.record.game, common);
@@ -340,8 +343,9 @@ impl Archive {
                 target.len() < snapshot.game.len() && snapshot.game.continues(target)
             });
             let far_back = kept.record.game.len() - common > MAX_TAKEN_BACK;
+            let looks_back = is_another && common > MAX_UNMADE;
             // The board returns to its position, or another move will decide.
-            if led_back || ((on_its_way || far_back) && !kept.left) {
+            if led_back || looks_back || ((on_its_way || far_back) && !kept.left) {
                 return;
             }
         }
@@ -604,6 +608,12 @@ impl Archive {
         let is_due = self.every_move || dirty().any(ArchivedGame::is_due);
         after.max(self.stands_at.filter(|_| !is_due))
     }
+}
+
+/// The identity of the game that the board holds; `None` while it is on its way to another one, whose identity the snapshot has.
+fn identity(snapshot: &Snapshot) -> Option<SystemTime> {
+    let is_held = snapshot.played().continues(&snapshot.game);
+    snapshot.since.filter(|_| is_held)
 }
 
 /// Whether the board's last move was seen being made while no program had the board: then its game may be a guess.
