@@ -585,6 +585,32 @@ fn any_number_of_moves_may_be_taken_back_at_once() {
     many_moves_taken_back_at_once(chessnut);
 }
 
+/// After a mate the pieces are put up for the next game, a first move's pawn last; the board stands so for a moment.
+fn put_up_after_a_mate<W: Wood>(table: impl Fn(pieces::Settings) -> Table<W>) {
+    let mut table = table(person());
+    table.plays("e2e4 e7e5 d1h5 b8c6 f1c4 g8f6 h5f7", true, tidily);
+    let release = Command::Release {
+        client: table.program.client,
+    };
+    table.core.command(table.now, release);
+    let mut begun = boardbridge::chess::game::Game::standard();
+    begun.play_uci(["e2e4"]).unwrap();
+    let put_up = HandAction::SetUp(Box::new(Game::from_start(begun.position().clone())));
+    table.wood.does(table.now, Order::Do(put_up));
+    table.waits(Duration::from_secs(5));
+    assert_eq!(table.snapshot().game.len(), 7, "nothing was taken back");
+    table.wood.does(table.now, Order::Do(HandAction::NewGame));
+    table.comes("the new game", |table| {
+        table.snapshot().game.is_empty() && table.snapshot().put_to_start > 0
+    });
+}
+
+#[test]
+fn pieces_that_are_put_up_after_a_mate_are_no_moves_taken_back() {
+    put_up_after_a_mate(dgt);
+    put_up_after_a_mate(chessnut);
+}
+
 fn a_quick_first_move<W: Wood>(table: impl Fn(pieces::Settings) -> Table<W>) {
     // The pawn is in the hand when the board is first asked.
     let mut table = table(person());

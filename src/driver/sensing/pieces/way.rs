@@ -7,6 +7,9 @@ use crate::{
     driver::sensing::{Follower, lights::differing},
 };
 
+/// A position after no more moves than these may stand for a moment while the next game is put up.
+const FIRST_PLIES: usize = 2;
+
 /// One action of the player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Deed {
@@ -171,14 +174,18 @@ impl<'a> Way<'a> {
         self.seen.contains(shown) || apart && self.seen.contains(&alone)
     }
 
-    /// More than two moves taken back at once: a quick hand, of which no picture shows each. All the way to the start is a new game.
+    /// More than two moves taken back at once: a quick hand, of which no picture shows each. All the way to the start, or nearly, is a new
+    /// game; so is whatever is put up after a mate.
     fn far_back(&self, pieces: &Board) -> Option<Deeds> {
+        if self.game.position().is_game_over() || pieces == self.game.start().board() {
+            return None;
+        }
         let moves = self.game.moves();
         let mut position = self.game.start().clone();
         let mut stood = None;
         for (plies, &m) in (1..moves.len()).zip(moves) {
             position.play_unchecked(m);
-            if position.board() == pieces {
+            if plies > FIRST_PLIES && position.board() == pieces {
                 stood = Some(plies);
             }
         }
