@@ -583,6 +583,7 @@ fn kings_in_the_centre_end_a_game_also_while_a_move_is_shown_or_nobody_has_the_b
     rig.hears("MB d2d4\n");
     rig.waits(5);
     assert_eq!(rig.ending(), None);
+    assert_eq!(*rig.snapshot().game, game("d2d4"));
 }
 
 #[test]

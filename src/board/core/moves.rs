@@ -150,7 +150,9 @@ impl Core {
         let is_open = in_doubt
             || position.is_game_over()
             || carried(position.board().clone(), reported, position.turn()).is_none();
-        !self.held.is_known() || is_open && !self.held.fits(reported, promotion)
+        // After the sign of the kings the pieces were put up again, however the move would fit.
+        let is_ended = self.verdict.kings_are_up();
+        !self.held.is_known() || is_ended || is_open && !self.held.fits(reported, promotion)
     }
 
     /// Assumes that the pieces stood at the start, on a board that no client has.
