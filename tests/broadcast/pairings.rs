@@ -98,6 +98,13 @@ fn each_mistake_has_its_line_and_its_remedy() {
 }
 
 #[test]
+fn a_line_without_a_separator_says_nothing_of_it() {
+    let read = Pairings::read(b"citrine\nneo;Anna;Eva\n", &boards()).unwrap();
+    let neo = "neo".parse().unwrap();
+    assert_eq!(read.player(&neo, Color::White).unwrap().name, "Anna");
+}
+
+#[test]
 fn one_separator_holds_for_the_whole_file_whatever_is_in_a_name() {
     for text in [
         "board;white;black\ncitrine;Müller, Zoë;Cleo, Dan\nneo;Anna;Eva, Frank\n",

@@ -45,7 +45,8 @@ const TAGS: [&str; 7] = [
     "WhiteFideId",
     "BlackFideId",
 ];
-/// What may separate the cells of a table: spreadsheets write semicolons where the comma is the decimal point.
+/// What may separate the cells of a table: spreadsheets write semicolons where the comma is the decimal point. The first of these counts;
+/// the first cell is a board or the name of a column, which have none of them.
 const SEPARATORS: [char; 3] = [',', ';', '\t'];
 /// How the line begins in which Excel is told the separator of a table.
 const SEPARATOR_LINE: &str = "sep=";
@@ -179,7 +180,7 @@ impl Pairings {
     fn read_csv(&mut self, text: &str, boards: &[BoardName]) -> Result<(), PairingError> {
         let mut columns: Vec<usize> = (0..COLUMNS.len()).collect();
         let mut is_first = true;
-        let mut found = None;
+        let mut separator = None;
         for (number, line) in text.lines().enumerate() {
             let line_number = number + 1;
             let at = |wrong| PairingError {
@@ -189,12 +190,13 @@ impl Pairings {
             if line.trim().is_empty() || line.starts_with('#') {
                 continue;
             }
-            let is_begun = found.is_some();
-            let (separator, is_told) = *found.get_or_insert_with(|| find_separator(line));
-            if is_told && !is_begun {
-                continue;
+            if separator.is_none() {
+                separator = line.chars().find(|c| SEPARATORS.contains(c));
+                if separator.is_some_and(|separator| only_tells(line, separator)) {
+                    continue;
+                }
             }
-            let cells = cells(line, separator).map_err(at)?;
+            let cells = cells(line, separator.unwrap_or(SEPARATORS[0])).map_err(at)?;
             let is_head = std::mem::take(&mut is_first)
                 && cells
                     .iter()
@@ -324,16 +326,10 @@ fn number(text: &str, most: u32) -> Result<Option<u32>, String> {
     Ok((number > 0).then_some(number))
 }
 
-/// What separates the cells of a table with this first line, and whether the line says nothing else. The first cell is a board or the
-/// name of a column, which have none of the [`SEPARATORS`].
-fn find_separator(line: &str) -> (char, bool) {
-    let found = line.chars().find(|c| SEPARATORS.contains(c));
-    let told = line.trim_end_matches(' ');
-    let is_told = found.is_some_and(|found| {
-        told.strip_suffix(found)
-            .is_some_and(|rest| rest.eq_ignore_ascii_case(SEPARATOR_LINE))
-    });
-    (found.unwrap_or(SEPARATORS[0]), is_told)
+/// Whether a line says nothing but that this separates the cells.
+fn only_tells(line: &str, separator: char) -> bool {
+    let told = line.trim_end_matches(' ').strip_suffix(separator);
+    told.is_some_and(|rest| rest.eq_ignore_ascii_case(SEPARATOR_LINE))
 }
 
 /// The cells of a line of CSV (RFC 4180), without the blanks around them.

@@ -781,13 +781,16 @@ impl LichessAccount {
                 let own = self.challenges.iter().filter(|challenge| challenge.own);
                 let own: Vec<String> = own.map(|challenge| challenge.id.clone()).collect();
                 let ends = |seek: &Sought| matches!(seek.time, TimeControl::Clock { .. });
-                if !self.seek.as_ref().is_some_and(ends) && own.is_empty() {
+                let seeks = self.seek.as_ref().is_some_and(ends);
+                if !seeks && own.is_empty() {
                     let words = "nothing here can be withdrawn. A correspondence search stands on Lichess until somebody takes it: withdraw it there";
                     self.refuse(Some(ticket), words);
                     return;
                 }
-                self.unanswered_seek_ends("withdrawn");
-                self.seek = None;
+                if seeks {
+                    self.unanswered_seek_ends("withdrawn");
+                    self.seek = None;
+                }
                 for id in own {
                     self.ask_for(Request::OfChallenge(id, OfChallenge::Cancel), None);
                 }
