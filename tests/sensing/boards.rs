@@ -585,6 +585,37 @@ fn any_number_of_moves_may_be_taken_back_at_once() {
     many_moves_taken_back_at_once(chessnut);
 }
 
+/// A program takes its move back and makes it again before the hand has touched it, as one that restates its game from the start does.
+fn a_move_taken_back_and_made_again<W: Wood>(table: impl Fn(pieces::Settings) -> Table<W>) {
+    let mut table = table(person());
+    table.plays("e2e4 e7e5", true, tidily);
+    table.states(true);
+    table.waits(Duration::from_secs(1));
+    let whole = table.game.clone();
+    table.game.pop();
+    table.states(false);
+    table.comes("the program's take-back", |table| {
+        matches!(table.snapshot().advice, Advice::TakeBack(_))
+    });
+    table.game = whole;
+    table.states(true);
+    table.comes("the game as it was", |table| {
+        let waits = matches!(
+            table.snapshot().advice,
+            Advice::TakeBack(_) | Advice::Make(_)
+        );
+        table.snapshot().game.len() == 2 && !waits
+    });
+    table.plays("g1f3 b8c6", true, tidily);
+}
+
+#[test]
+fn a_move_that_is_taken_back_and_made_again_is_left_where_it_stands() {
+    a_move_taken_back_and_made_again(dgt);
+    a_move_taken_back_and_made_again(chessnut);
+    a_move_taken_back_and_made_again(chessnut_by_usb);
+}
+
 /// After a mate the pieces are put up for the next game, a first move's pawn last; the board stands so for a moment.
 fn put_up_after_a_mate<W: Wood>(table: impl Fn(pieces::Settings) -> Table<W>) {
     let mut table = table(person());

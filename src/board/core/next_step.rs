@@ -12,6 +12,7 @@ use crate::{
     },
     chess::game::Game,
     driver::{Profile, Step},
+    vocabulary::Advice,
 };
 
 impl Core {
@@ -94,21 +95,23 @@ impl Core {
         }
     }
 
-    /// Whether the hand that was to put the pieces at the start has put them where the new game has come to: there is nothing to go back
-    /// for.
+    /// Whether the pieces stand already where the target has come to since the hand was asked to put them elsewhere: the new game has its
+    /// first moves there, or a move that was to be taken back is made again. There is nothing to go back for.
     pub(super) fn is_overtaken(&self) -> bool {
-        let begins = matches!(self.current_step.step(), Some(Step::NewGame(_)));
-        let by_hand = self.driver.profile() == Profile::Pieces { motor: false };
         let Standing::Led(target) = self.standing() else {
             return false;
         };
-        if !begins || !by_hand || !self.driver.stepping() || target.is_empty() {
-            return false;
-        }
+        let held = self.held.game();
+        let goes_on = match self.current_step.following().map(|asked| &asked.advice) {
+            Some(Advice::NewGame) => self.driver.stepping() && !target.is_empty(),
+            Some(Advice::TakeBack(_)) => target.len() > held.len() && target.continues(held),
+            _ => false,
+        };
+        let by_hand = self.driver.profile() == Profile::Pieces { motor: false };
         let position = target.position();
         // A position gives no en-passant right: see `plan`.
         let can_be_set_up = position.legal_ep_square().is_none() && !self.waits.refuses_set_ups();
-        can_be_set_up && self.driver.stands_as(position.board())
+        goes_on && by_hand && can_be_set_up && self.driver.stands_as(position.board())
     }
 
     /// Whether the target's next move may have reached the board before the link was lost.
