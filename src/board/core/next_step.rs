@@ -107,11 +107,13 @@ impl Core {
             Some(Advice::TakeBack(_)) => target.len() > held.len() && target.continues(held),
             _ => false,
         };
-        let by_hand = self.driver.profile() == Profile::Pieces { motor: false };
+        if !goes_on || self.driver.profile() != (Profile::Pieces { motor: false }) {
+            return false;
+        }
         let position = target.position();
         // A position gives no en-passant right: see `plan`.
         let can_be_set_up = position.legal_ep_square().is_none() && !self.waits.refuses_set_ups();
-        goes_on && by_hand && can_be_set_up && self.driver.stands_as(position.board())
+        can_be_set_up && self.driver.stands_as(position.board())
     }
 
     /// Whether the target's next move may have reached the board before the link was lost.
