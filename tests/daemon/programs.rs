@@ -7,7 +7,10 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
-use crate::support::program::{Program, boardbridge};
+use crate::support::{
+    occupied::occupied,
+    program::{Program, boardbridge},
+};
 
 /// The last word of a line such as `uci listens at 127.0.0.1:40123`.
 fn address(line: &str) -> String {
@@ -381,9 +384,8 @@ fn the_demonstration_plays_by_itself_and_a_move_on_one_board_is_made_on_the_othe
 
 #[test]
 fn the_demonstration_takes_free_ports_where_its_own_are_in_use_and_says_which() {
-    // Where one cannot be taken, another program has it.
     let defaults = ["127.0.0.1:9660", "127.0.0.1:9670", "127.0.0.1:9680"];
-    let _taken = defaults.map(TcpListener::bind);
+    let _taken = defaults.map(occupied);
     let mut demo = Program::start(boardbridge().arg("demo"), false);
     let uci = demo.prints(" uci --connect");
     let printed = demo.log.join("\n");

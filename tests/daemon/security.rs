@@ -23,7 +23,7 @@ use tokio::{
     time::{Instant, timeout},
 };
 
-use crate::support::{Gui, House, PATIENCE, alone};
+use crate::support::{Gui, House, PATIENCE, alone, occupied::occupied};
 
 /// The daemon in a process of its own, with one board that is not connected.
 struct Daemon {
@@ -1182,8 +1182,7 @@ async fn the_app_keeps_its_game_from_another_address() {
 
 #[tokio::test]
 async fn a_default_port_that_is_taken_is_a_warning_and_a_configured_one_an_error() {
-    // Whoever has it, another daemon or this.
-    let _taken = std::net::TcpListener::bind("127.0.0.1:9660");
+    let _taken = occupied("127.0.0.1:9660");
     let mut daemon = Daemon::start(PORTS);
     let line = daemon.logs("web cannot listen at 127.0.0.1:9660");
     assert!(line.contains("WARN"), "{line}");

@@ -8,6 +8,7 @@ pub mod http;
 pub mod kept;
 pub mod lichess;
 pub mod logged;
+pub mod occupied;
 pub mod phone;
 pub mod ports;
 pub mod process;
