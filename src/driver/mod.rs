@@ -243,8 +243,8 @@ pub trait Driver: Send {
     fn look(&mut self, now: Instant);
 
     /// Takes the game that the board holds, as far as the core knows. Called whenever that may have changed; a board that does
-    /// not identify pieces recognises moves by it. `may_replace`: no client knows the last move yet. Returns `true` if the
-    /// driver may have new events.
+    /// not identify pieces recognises moves by it. `may_replace`: the last move may turn out to have been another one. Returns
+    /// `true` if the driver may have new events.
     fn follow(&mut self, _now: Instant, _game: &Game, _may_replace: bool) -> bool {
         false
     }

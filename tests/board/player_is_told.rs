@@ -336,6 +336,27 @@ fn nobody_is_asked_to_set_up_for_a_program_that_has_left() {
     assert_eq!(rig.to_do(), "");
 }
 
+#[test]
+fn a_move_that_was_shown_is_not_asked_for_when_its_game_has_ended_or_its_program_left() {
+    let ended = Command::Ended {
+        client: CLIENT,
+        end: GameEnd::resigned(Color::White),
+    };
+    for leaves in [Command::Release { client: CLIENT }, ended] {
+        let mut rig = Rig::citrine();
+        rig.begins();
+        rig.answers("M   1   e2-e4\r\n", "e2e4");
+        rig.follows(game("e2e4 e7e5"));
+        rig.waits(1);
+        rig.hears("M   1,  e7-e5\r\n");
+        assert!(matches!(rig.snapshot().advice, Advice::Shown { .. }));
+        rig.says(leaves);
+        rig.waits(10);
+        assert_eq!(rig.snapshot().advice, Advice::Nothing);
+        assert_eq!(*rig.snapshot().game, game("e2e4 e7e5"));
+    }
+}
+
 /// Scid announces no game, and states each by positions.
 #[test]
 fn the_first_move_of_a_program_that_states_positions_is_shown_though_the_game_before_began_with_it()

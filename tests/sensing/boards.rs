@@ -616,6 +616,67 @@ fn a_move_that_is_taken_back_and_made_again_is_left_where_it_stands() {
     a_move_taken_back_and_made_again(chessnut_by_usb);
 }
 
+/// A program shows its move and leaves before the hand has made it; then the hand makes this one.
+fn a_move_of_a_program_that_has_left<W: Wood>(
+    table: impl Fn(pieces::Settings) -> Table<W>,
+    made: &str,
+) {
+    let mut table = table(pieces::Settings::default());
+    table.plays("e2e4", true, tidily);
+    table.game.play_uci(["e7e5"]).unwrap();
+    table.states(true);
+    table.comes("the program's move", |table| {
+        matches!(table.snapshot().advice, Advice::Make(_))
+    });
+    let release = Command::Release {
+        client: table.program.client,
+    };
+    table.core.command(table.now, release);
+    table.waits(Duration::from_secs(5));
+    assert_eq!(table.snapshot().advice, Advice::Nothing);
+    table.wood.does(table.now, tidily(made.parse().unwrap()));
+    let mut wanted = boardbridge::chess::game::Game::standard();
+    wanted.play_uci(["e2e4", made]).unwrap();
+    table.waits(Duration::from_secs(5));
+    let held = table.snapshot();
+    assert!(*held.game == wanted, "{made}: {}", table.whole_story());
+    assert_eq!(held.advice, Advice::Nothing);
+    assert!(held.guidance.is_empty(), "{:?}", held.guidance);
+}
+
+#[test]
+fn a_move_of_a_program_that_has_left_is_made_or_another_in_its_place() {
+    for made in ["e7e5", "e7e6", "g8f6"] {
+        a_move_of_a_program_that_has_left(dgt, made);
+        a_move_of_a_program_that_has_left(chessnut, made);
+    }
+    a_move_of_a_program_that_has_left(pegasus, "e7e5");
+}
+
+/// The player closes an app in mid-game, and puts the pieces up.
+fn a_game_of_an_app_that_is_away<W: Wood>(table: impl Fn(pieces::Settings) -> Table<W>) {
+    let mut table = table(person());
+    table.plays("e2e4 e7e5 g1f3 b8c6", true, tidily);
+    table.states(true);
+    table.waits(Duration::from_secs(1));
+    let client = table.program.client;
+    table
+        .core
+        .command(table.now, Command::Away { client, on: true });
+    table.wood.does(table.now, Order::Do(HandAction::NewGame));
+    table.comes("a free board", |table| {
+        let board = table.snapshot();
+        board.holders.is_empty() && board.game.is_empty() && board.put_to_start > 0
+    });
+}
+
+#[test]
+fn an_app_that_is_away_keeps_no_board_from_the_next_game() {
+    a_game_of_an_app_that_is_away(dgt);
+    a_game_of_an_app_that_is_away(chessnut);
+    a_game_of_an_app_that_is_away(pegasus);
+}
+
 /// After a mate the pieces are put up for the next game, a first move's pawn last; the board stands so for a moment.
 fn put_up_after_a_mate<W: Wood>(table: impl Fn(pieces::Settings) -> Table<W>) {
     let mut table = table(person());

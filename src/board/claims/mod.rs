@@ -20,7 +20,8 @@
 //!    A program that loses the board this way gets it back in the same way, or when it is free: two programs do not
 //!    take it from one another move by move.
 //! 7. A disconnected client is answered, until another client has the board; then it waits, and gets it again only when
-//!    its connection is back. A chess program comes back as another client: for it the board is kept for its address.
+//!    its connection is back. A chess program comes back as another client: for it the board is kept for its address. When
+//!    the hand puts the pieces up for another game, and only such clients have the board, they lose it.
 //! 8. A new game that a client announces while others have the board begins when that client leads; it is never reached
 //!    by taking back another client's moves, and no other client stays in it unless it states the same game.
 //! 9. A client that was put out waits, and gets the board again only for a new game: one that it announces, or that
@@ -409,6 +410,19 @@ impl Claims {
                 since: None,
             });
         }
+        self.admit_waiting()
+    }
+
+    /// The pieces are put up for another game: who is disconnected, and nobody else has the board, no longer has it. `true` if the
+    /// board's target changed.
+    pub fn begins_without(&mut self) -> bool {
+        self.kept = None;
+        let stays = |label: &ClientName| matches!(label, ClientName::Link(_) | ClientName::Lichess);
+        let gone = |claim: &Claim| claim.presence == Presence::Away && !stays(&claim.label);
+        if !self.holders().all(gone) {
+            return false;
+        }
+        self.stand_up(Place::Waits, |_| true);
         self.admit_waiting()
     }
 

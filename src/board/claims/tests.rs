@@ -39,6 +39,23 @@ fn two_clients_of_one_game_share_the_board() {
 }
 
 #[test]
+fn who_is_away_when_the_pieces_are_put_up_gets_the_board_again_when_it_is_back_and_nobody_has_it() {
+    let mut claims = Claims::default();
+    state(&mut claims, WHITE, "e2e4");
+    claims.set_awaiting(WHITE, true, &Held::default());
+    assert!(!claims.begins_without(), "it is there");
+    claims.set_away(WHITE, true);
+    assert!(claims.begins_without() && !claims.has_game());
+    claims.set_away(WHITE, false);
+    assert!(claims.admit_waiting() && claims.has(WHITE));
+    // One whose connection was lost comes back as another client.
+    claims.lose(WHITE);
+    assert!(claims.has_game());
+    claims.begins_without();
+    assert!(!claims.has_game());
+}
+
+#[test]
 fn the_clocks_on_the_board_are_those_of_the_client_that_has_it() {
     let seconds = |white, black, runs| Clocks {
         left: ByColor { white, black }.map(Duration::from_secs),

@@ -81,10 +81,15 @@ impl Core {
     }
 
     /// Advice for making a shown move. A board that moves its own pieces asks the player for nothing, and one that does
-    /// not see its squares cannot tell whether the move was made: the player may have made it long ago.
+    /// not see its squares cannot tell whether the move was made: the player may have made it long ago. Of a game that nobody
+    /// goes on with, only a move that ends it by the rules is still asked for.
     fn make(&self) -> Option<Advice> {
         let board = self.driver.profile();
         let m = self.shown()?;
+        let left = !self.claims.has_game() || self.verdict.end().is_some();
+        if left && !self.held.game().position().is_game_over() {
+            return None;
+        }
         if board.moves_itself() {
             // It has taken the move, and its pieces may be on their way.
             return board.sets_up_itself().then_some(Advice::Nothing);

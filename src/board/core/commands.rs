@@ -367,6 +367,13 @@ impl Core {
         self.held.by_hand_from().max(self.claims.known())
     }
 
+    /// Whether the hand may still make the last move another one: no client knows it yet, or it is one that was shown, is not made, and
+    /// whose client has left.
+    pub(super) fn may_replace(&self) -> bool {
+        let fresh = self.news_from() < self.held.game().len();
+        fresh || !self.claims.has_game() && self.held.unconfirmed().is_some()
+    }
+
     /// Front-ends know the moves that the target shares with the held game.
     pub(super) fn front_ends_know(&mut self) {
         if let Some(target) = self.claims.target()

@@ -38,8 +38,10 @@ impl Core {
             self.meet();
             // Before the driver follows: a move that a client was given may not be replaced by another.
             self.answer();
-            let fresh = self.news_from() < self.held.game().len();
-            if !self.driver.follow(now, self.held.game(), fresh) {
+            if !self
+                .driver
+                .follow(now, self.held.game(), self.may_replace())
+            {
                 break;
             }
         }

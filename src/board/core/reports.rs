@@ -134,6 +134,9 @@ impl Core {
 
     /// The hand has put the pieces where the game on the board begins.
     pub(super) fn begun_by_hand(&mut self, now: Instant) {
+        if self.claims.begins_without() {
+            self.target_stated(true);
+        }
         self.verdict.goes_on();
         self.deviation.corrected();
         self.hand.put_to_start();

@@ -90,6 +90,7 @@ impl<'a> Way<'a> {
             let more = more.copied().map(Deed::TookBack);
             ways.push(deeds(executed.into_iter().chain(more)));
         }
+        ways.extend(self.replaced(pieces));
         if ways.is_empty() && self.stands() {
             ways.extend(self.far_back(pieces));
         }
@@ -193,7 +194,26 @@ impl<'a> Way<'a> {
         Some(deeds(back.copied().map(Deed::TookBack)))
     }
 
-    /// Sequences that take back one or two moves, or replace the last one.
+    /// Another move in place of the last one, which may be replaced, made or not.
+    fn replaced(&self, pieces: &Board) -> Vec<Deeds> {
+        let Some((&last, earlier)) = self.game.moves().split_last().filter(|_| self.may_replace)
+        else {
+            return Vec::new();
+        };
+        let before = self.game.position_at(earlier.len());
+        if !self.stands() && self.standing != before.board() {
+            return Vec::new();
+        }
+        let moves = before.legal_moves().into_iter();
+        let leads = |m: &Move| *m != last && after(&before, *m).board() == pieces;
+        let replaced = moves.filter(leads).map(|m| Deeds {
+            half: half(&before, m),
+            ..deeds([Deed::TookBack(last), Deed::Played(m)])
+        });
+        replaced.collect()
+    }
+
+    /// Sequences that take back one or two moves.
     fn back(&self, pieces: &Board) -> Vec<Deeds> {
         let mut ways = Vec::new();
         let moves = self.game.moves();
@@ -208,16 +228,6 @@ impl<'a> Way<'a> {
             && self.game.position_at(earliest.len()).board() == pieces
         {
             ways.push(deeds([Deed::TookBack(last), Deed::TookBack(first)]));
-        }
-        if self.may_replace {
-            for m in before.legal_moves() {
-                if m != last && after(&before, m).board() == pieces {
-                    ways.push(Deeds {
-                        half: half(&before, m),
-                        ..deeds([Deed::TookBack(last), Deed::Played(m)])
-                    });
-                }
-            }
         }
         ways
     }
