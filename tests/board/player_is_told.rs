@@ -325,6 +325,25 @@ fn a_board_that_cannot_tell_whether_its_move_was_made_does_not_ask_for_it_as_if_
     }
 }
 
+/// Its nine lines take it almost two seconds.
+#[test]
+fn a_hand_that_is_quicker_than_a_set_up_has_moved_in_it() {
+    for millis in [100, 900, 1700] {
+        let mut rig = Rig::ucb();
+        rig.follows(endgame());
+        rig.pass(Duration::from_millis(millis));
+        rig.answers("Ma1a8\r\n", "a1a8");
+        rig.waits(5);
+        let mut played = endgame();
+        played.play_uci(["a1a8"]).unwrap();
+        assert_eq!(*rig.snapshot().game, played);
+        played.play_uci(["e8d7"]).unwrap();
+        rig.follows(played);
+        rig.waits(20);
+        rig.answers("Ma8a7\r\n", "a8a7");
+    }
+}
+
 #[test]
 fn nobody_is_asked_to_set_up_for_a_program_that_has_left() {
     let mut rig = Rig::ucb();

@@ -8,7 +8,7 @@ use super::{Core, deviation::Unplayable};
 use crate::{
     board::held_game::{Certainty, Meaning, carried},
     chess::game::{Game, uci},
-    driver::Step,
+    driver::{Profile, Step},
     vocabulary::{By, Event, Reported, Words},
 };
 
@@ -35,6 +35,7 @@ impl Core {
         if self.obeys(now, reported) {
             return;
         }
+        self.stands_early(reported);
         let plays_on = self.plays_on(now, reported);
         match self.take(reported, plays_on) {
             Take::Echo(m) => {
@@ -61,6 +62,21 @@ impl Core {
             }
             Take::Refuses => self.refused(now, reported),
             Take::Plays => self.played(now, reported),
+        }
+    }
+
+    /// A quick hand has put up the position that the board is still being told, and plays on: the move fits there, and not in the
+    /// game before. The board is then told where that has led.
+    fn stands_early(&mut self, reported: Reported) {
+        let promotion = self.claims.promotion();
+        let fits = |game: &Game| reported.resolve(game.position(), promotion).is_some();
+        let told = self.driver.profile() == Profile::Unlisted && self.driver.stepping();
+        if let Some(Step::SetUp(game)) = self.current_step.step().filter(|_| told)
+            && fits(game)
+            && !fits(self.held.game())
+        {
+            let game = (**game).clone();
+            self.has_set_up(game, self.leading.is_new_game());
         }
     }
 

@@ -196,7 +196,7 @@ impl Core {
         self.current_step.begin(step, false);
     }
 
-    fn has_set_up(&mut self, game: Game, new_game: bool) {
+    pub(super) fn has_set_up(&mut self, game: Game, new_game: bool) {
         self.hand.play(None);
         self.waits.takes_set_ups();
         let fen = game.fen();
