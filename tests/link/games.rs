@@ -3,6 +3,7 @@
 use std::{net::SocketAddr, time::Duration};
 
 use boardbridge::{
+    bus::pairings::{NotSaid, Saying},
     chess::game::{Game, uci},
     vocabulary::{ClientName, Snapshot},
 };
@@ -127,6 +128,18 @@ async fn local_games(numbers: &[usize]) {
                 place.holds(&Game::standard()).await;
             }
         }
+    }
+}
+
+#[tokio::test]
+async fn a_player_at_a_linked_board_is_told_at_once_how_its_game_is_ended() {
+    let (house, _hands) = two_boards(LOCAL).await;
+    house.until("ucb", |state| !state.holders.is_empty()).await;
+    let pairings = house.daemon.bus().pairings();
+    for (name, saying) in [("citrine", Saying::Resign), ("ucb", Saying::NewGame)] {
+        let said = pairings.say(&name.parse().unwrap(), saying).await;
+        let told = matches!(&said, Err(NotSaid::NotNow(how)) if how.contains("both kings"));
+        assert!(told, "{said:?}");
     }
 }
 

@@ -12,6 +12,7 @@ use crate::{
     bus::{
         BoardHandle, Bus,
         clients::{Client, ClientKind},
+        pairings::Said,
     },
     front_end::seat::serve::{Keeper, give, tell},
     system::sleep::sleep_until_some,
@@ -55,7 +56,7 @@ async fn run(mut link: Pair, stop: CancellationToken) {
         Some(memory) => LinkedGame::restored(now(), memory, link.players, states),
         None => LinkedGame::new(now(), link.players, link.white, states),
     };
-    let entries = Side::BOTH.map(|side| {
+    let mut entries = Side::BOTH.map(|side| {
         let board = link.boards[side.index()].name.clone();
         let pairings = link.bus.pairings();
         pairings.enter(board, session.pairing(side))
@@ -73,16 +74,27 @@ async fn run(mut link: Pair, stop: CancellationToken) {
         }
         let deadline = session.deadline().map(Instant::from_std);
         let [first_seat, second_seat] = session.seats();
+        let [first_said, second_said] = &mut entries;
         // A board that takes no commands makes only its own commands wait.
         tokio::select! {
             () = stop.cancelled() => return,
             () = give(&link.boards[0], first_seat) => {}
             () = give(&link.boards[1], second_seat) => {}
+            said = first_said.said() => refuse(said),
+            said = second_said.said() => refuse(said),
             (_, state) = first.next() => session.snapshot(now(), Side::First, &state),
             (_, state) = second.next() => session.snapshot(now(), Side::Second, &state),
             () = sleep_until_some(deadline) => session.timeout(now()),
         }
     }
+}
+
+/// Two hands agree with their pieces: whatever they do is seen on both boards.
+fn refuse(said: Said) {
+    let how = "two linked boards are played with the pieces alone: take moves back there, end the game with both kings in the centre, \
+               and begin another with the pieces on their starting squares";
+    // Whoever asked may have gone.
+    let _ = said.answer.send(Err(how.to_owned()));
 }
 
 /// The runtime's clock, which a test may have paused.

@@ -198,6 +198,7 @@ const SENTENCES = {
     "{count} moves were taken back": "{count} Züge wurden zurückgenommen",
     "the board has just come back and stands at the start, so the game continues: to begin another, press 'new game'": "das Brett ist gerade zurückgekommen und steht in der Grundstellung: Die Partie geht weiter. Für eine andere „Neue Partie“ drücken",
     "refused a move after {count} plies: the game is too long": "ein Zug nach {count} Halbzügen geht nicht mehr: Die Partie ist zu lang",
+    "two linked boards are played with the pieces alone: take moves back there, end the game with both kings in the centre, and begin another with the pieces on their starting squares": "zwei verbundene Bretter werden allein mit den Figuren bedient: Nehmen Sie Züge dort zurück, beenden Sie die Partie mit beiden Königen in der Mitte, und beginnen Sie eine neue mit den Figuren in der Grundstellung",
     "no game in progress: make the first move, or press 'new game'": "keine Partie läuft: Machen Sie den ersten Zug, oder drücken Sie „Neue Partie“",
     "nothing is offered": "nichts ist angeboten",
     "there is no clock here": "hier gibt es keine Uhr",
