@@ -32,6 +32,8 @@ use crate::{
 const WAYS: [&str; 4] = ["serial", "ble", "tcp", "rfcomm"];
 /// The keys that name a Bluetooth board: it has one of them.
 const ADDRESSES: [&str; 2] = ["name", "address"];
+/// What serde calls one of several words.
+const WORDS: &str = "enum ";
 /// The mark that editors on Windows put before a text.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
@@ -328,6 +330,12 @@ impl Reader<'_> {
                     key.push(name.to_string());
                     words::missing(name, table.as_deref())
                 }
+                Kind::InvalidType(found, right) if right.starts_with(WORDS) => {
+                    // Read again as a word, it is told which there are.
+                    let word = words::stands(found);
+                    *at(&mut value, &wrong)? = word.into();
+                    continue;
+                }
                 Kind::InvalidType(found, right) | Kind::InvalidValue(found, right) => {
                     words::unfit(found, right)
                 }
@@ -368,7 +376,16 @@ impl Reader<'_> {
     fn mistake(&self, path: &[String], problem: &str) -> Mistake {
         let key = words::key(path);
         let variable = format!("{ENV_PREFIX}{}", path.join("__").to_ascii_uppercase());
-        if std::env::var_os(&variable).is_some() {
+        // It may be in one for a whole table, or for a part of it.
+        let holds = |whole: &str, part: &str| {
+            let rest = part.strip_prefix(whole);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with("__"))
+        };
+        let mut set = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+        let set = set.find(|name| {
+            name.starts_with(ENV_PREFIX) && (holds(name, &variable) || holds(&variable, name))
+        });
+        if let Some(variable) = set {
             let text = format!("environment variable {variable} ({key}): {problem}");
             return Mistake { line: 0, text };
         }

@@ -124,7 +124,7 @@ pub(super) fn missing(name: &str, table: Option<&str>) -> String {
 }
 
 /// The value that was found, in words.
-fn stands(found: &Actual) -> String {
+pub(super) fn stands(found: &Actual) -> String {
     match found {
         Actual::Bool(value) => value.to_string(),
         Actual::Unsigned(number) => format!("the number {number}"),

@@ -930,6 +930,22 @@ fn the_api_has_words_for_its_mistakes() {
 }
 
 #[test]
+fn whoever_writes_no_word_where_one_belongs_is_told_which_there_are() {
+    for (text, words) in [
+        (
+            "[lichess]\ntake_backs = true\n",
+            "lichess.take_backs: `true` is not known; this is one of: ask, yes, no",
+        ),
+        (
+            "[discovery]\nserial = 1\n",
+            "discovery.serial: `the number 1` is not known; this is one of: known, ask, off",
+        ),
+    ] {
+        refused(text, &["bb.toml:2: ", words]);
+    }
+}
+
+#[test]
 fn a_whitepawn_is_reached_in_one_way() {
     refused(
         &format!("{CITRINE}\n[[whitepawn]]\nboard = \"citrine\"\n"),

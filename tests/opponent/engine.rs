@@ -38,11 +38,16 @@ fn question(number: u64, moves: &str) -> Question {
 
 impl Rig {
     fn new(go: &str) -> Self {
+        Self::with("Hash", OptionValue::Spin(16), go)
+    }
+
+    /// With this option.
+    fn with(name: &str, value: OptionValue, go: &str) -> Self {
         let now = Instant::now();
         let go: Go =
             Go::deserialize(IntoDeserializer::<serde::de::value::Error>::into_deserializer(go))
                 .unwrap();
-        let options = [("Hash".to_owned(), OptionValue::Spin(16))].into();
+        let options = [(name.to_owned(), value)].into();
         let settings = EngineSettings {
             program: "/opt/engine".into(),
             memory: MemoryLimit::for_options(&options),
@@ -215,6 +220,40 @@ fn a_number_that_the_engine_does_not_take_is_set_to_the_nearest_and_reported() {
             text.contains(&format!("set to {set} instead of 16")),
             "{text}"
         );
+    }
+}
+
+#[test]
+fn a_text_where_the_engine_takes_a_number_or_a_switch_is_read_as_one_or_not_sent() {
+    for (kind, given, set) in [
+        (
+            "spin default 1500 min 1320 max 3190",
+            "abc",
+            Err("1320 to 3190"),
+        ),
+        ("spin default 1500 min 1320 max 3190", "1500", Ok("1500")),
+        ("check default false", "maybe", Err("true or false")),
+        ("check default false", "true", Ok("true")),
+        ("string default", "maybe", Ok("maybe")),
+    ] {
+        let text = OptionValue::Text(given.to_owned());
+        let mut rig = Rig::with("UCI_Elo", text, "movetime 500");
+        rig.is_asked(Some(question(1, "e2e4")));
+        rig.says(&format!("option name UCI_Elo type {kind}"));
+        rig.says("uciok");
+        let told = rig.notices().first().map(ToString::to_string);
+        let told = told.unwrap_or_default();
+        match set {
+            Ok(set) => {
+                let lines = format!("uci; setoption name UCI_Elo value {set}; isready");
+                assert_eq!((rig.heard(), told), (lines, String::new()));
+            }
+            Err(wanted) => {
+                assert_eq!(rig.heard(), "uci; isready");
+                let words = format!("takes {wanted} as `UCI_Elo`, not `{given}`");
+                assert!(told.contains(&words), "{told}");
+            }
+        }
     }
 }
 

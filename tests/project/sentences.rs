@@ -158,6 +158,7 @@ const NOT_FOR_PLAYERS: [&[&str]; 5] = [
         "signal 9: killed, perhaps for lack of memory",
         "signal {signal}",
         "still closing",
+        "true or false",
         "tell whether a device is paired",
         "tell whether it is on",
         "the fault suite asked for it",

@@ -40,7 +40,7 @@ impl Desk {
                     .find(|engine| engine.name == *wanted || engine.path == *wanted);
                 let found = found.ok_or_else(|| {
                     Refused::Missing(format!(
-                        "{} is not installed: sudo apt install stockfish",
+                        "no chess engine here is called {}: `sudo apt install stockfish` brings one",
                         escaped(wanted)
                     ))
                 })?;
@@ -60,6 +60,14 @@ impl Desk {
         daemon: &mut Daemon,
         board: &BoardName,
     ) -> Result<Granted, Refused> {
+        if !self
+            .config
+            .plays
+            .iter()
+            .any(|known| known == board.as_str())
+        {
+            self.exists(board)?;
+        }
         let missing = format!(
             "the opponent of {board} was not started here: what the main file says is changed there"
         );

@@ -89,6 +89,16 @@ pub enum OptionError {
         /// What the engine takes.
         range: RangeInclusive<i64>,
     },
+    /// A text stands where the engine takes a number or a switch; nothing was set.
+    #[error("the engine takes {wanted} as `{name}`, not `{given}`: it is not set")]
+    Unfit {
+        /// The option.
+        name: String,
+        /// The value in the configuration.
+        given: String,
+        /// What the engine takes.
+        wanted: String,
+    },
 }
 
 impl OptionError {
@@ -136,8 +146,64 @@ enum State {
 #[derive(Debug)]
 struct KnownOption {
     name: String,
-    /// If it is a number.
-    range: Option<RangeInclusive<i64>>,
+    kind: OptionKind,
+}
+
+/// What an option of the engine is, as far as that limits its value.
+#[derive(Debug)]
+enum OptionKind {
+    /// `true` or `false`.
+    Check,
+    /// A number of this range.
+    Spin(RangeInclusive<i64>),
+    /// A word, a text, or a button.
+    Other,
+}
+
+impl OptionKind {
+    /// From the words after `option name`.
+    fn of(words: &[&str]) -> Self {
+        let after = words.rsplit(|word| *word == "type").next();
+        let kind = after.and_then(|words| words.first());
+        match (kind, range(words)) {
+            (Some(&"check"), _) => Self::Check,
+            (_, Some(range)) => Self::Spin(range),
+            _ => Self::Other,
+        }
+    }
+}
+
+impl KnownOption {
+    /// The value to set, and what is to be told of it. `name` is its name in the configuration.
+    fn value(&self, name: &str, given: &OptionValue) -> (Option<OptionValue>, Option<OptionError>) {
+        let unfit = |wanted: &str| OptionError::Unfit {
+            name: name.to_owned(),
+            given: given.to_string(),
+            wanted: wanted.to_owned(),
+        };
+        let text = given.to_string();
+        match &self.kind {
+            OptionKind::Check => match text.parse() {
+                Ok(on) => (Some(OptionValue::Check(on)), None),
+                Err(_) => (None, Some(unfit("true or false"))),
+            },
+            OptionKind::Spin(range) => {
+                let Ok(given) = text.parse::<i64>() else {
+                    let wanted = format!("{} to {}", range.start(), range.end());
+                    return (None, Some(unfit(&wanted)));
+                };
+                let set = given.clamp(*range.start(), *range.end());
+                let told = (set != given).then(|| OptionError::OutOfRange {
+                    name: name.to_owned(),
+                    given,
+                    set,
+                    range: range.clone(),
+                });
+                (Some(OptionValue::Spin(set)), told)
+            }
+            OptionKind::Other => (Some(given.clone()), None),
+        }
+    }
 }
 
 /// One life of an engine. See the module documentation.
@@ -249,9 +315,9 @@ impl Conversation {
                 let words: Vec<&str> = words.collect();
                 let name = words.split(|word| *word == "type").next();
                 let name = name.unwrap_or_default().join(" ");
-                let range = range(&words);
+                let kind = OptionKind::of(&words);
                 if is_plain(&name) && name.len() <= MAX_OPTION_NAME {
-                    let known = KnownOption { name, range };
+                    let known = KnownOption { name, kind };
                     self.known.insert(known.name.to_lowercase(), known);
                 }
             }
@@ -310,20 +376,11 @@ impl Conversation {
                 self.heard.push_back(Heard::Option(unknown));
                 continue;
             };
-            let mut value = value.clone();
-            if let (OptionValue::Spin(given), Some(range)) = (&mut value, &known.range)
-                && !range.contains(given)
-            {
-                let set = (*given).clamp(*range.start(), *range.end());
-                self.heard.push_back(Heard::Option(OptionError::OutOfRange {
-                    name: name.clone(),
-                    given: *given,
-                    set,
-                    range: range.clone(),
-                }));
-                *given = set;
+            let (value, told) = known.value(name, value);
+            self.heard.extend(told.map(Heard::Option));
+            if let Some(value) = value {
+                self.say(format!("setoption name {name} value {value}"));
             }
-            self.say(format!("setoption name {name} value {value}"));
         }
         self.say("isready");
         self.state = State::Prepares(None);

@@ -114,7 +114,11 @@ pub(super) async fn remove(
     Extension(visitor): Extension<Visitor>,
     id: Result<Path<u64>, PathRejection>,
 ) -> Result<Response, Wrong> {
-    let missing = || Wrong::missing("no phone has this number: GET /api/v1/pairs lists them");
+    let missing = || {
+        Wrong::missing(
+            "no phone has this number: `boardbridge pair --list` shows those that are paired",
+        )
+    };
     let Path(id) = id.map_err(|_| missing())?;
     let phone = house.pairing.remove(id).await.ok_or_else(missing)?;
     let asks = visitor.phone.map(|phone| phone.id);
