@@ -59,9 +59,17 @@ pub enum Advice {
     /// Pieces are missing on some squares, and too many on others.
     Misplaced(Misplaced),
     /// The pieces should be put on their starting squares.
-    NewGame,
+    NewGame {
+        /// Whether the hand moves first, which says that they are.
+        may_move: bool,
+    },
     /// A position should be set up; the board shows it.
-    SetUp(Fen),
+    SetUp {
+        /// The position.
+        fen: Fen,
+        /// Whether the hand moves next, which says that it is.
+        may_move: bool,
+    },
     /// A position should be set up by hand; the board cannot be led there.
     SetUpByHand(Fen),
     /// The player is to move.
@@ -92,16 +100,31 @@ impl Advice {
     /// to look up come last.
     pub fn with(&self, list: &str) -> String {
         match self {
-            Self::NewGame if list.is_empty() => {
+            Self::NewGame { may_move: true } if list.is_empty() => {
                 format!("{TO_THE_START}, then press 'Board ready' or just move")
+            }
+            Self::NewGame { may_move: false } if list.is_empty() => {
+                format!("{TO_THE_START}, then press 'Board ready'")
             }
             _ if list.is_empty() => self.to_string(),
             Self::Misplaced(_) => format!("to put the pieces right, {list}"),
-            Self::NewGame => {
+            Self::NewGame { may_move: true } => {
                 format!("{TO_THE_START}: {list}. Then press 'Board ready' or just move")
             }
-            Self::SetUp(fen) => {
+            Self::NewGame { may_move: false } => {
+                format!("{TO_THE_START}: {list}. Then press 'Board ready'")
+            }
+            Self::SetUp {
+                fen,
+                may_move: true,
+            } => {
                 format!("{SET_UP}: {list}. Then press 'Board ready' or just move. (FEN {fen})")
+            }
+            Self::SetUp {
+                fen,
+                may_move: false,
+            } => {
+                format!("{SET_UP}: {list}. Then press 'Board ready'. (FEN {fen})")
             }
             Self::SetUpByHand(fen) => format!(
                 "{SET_UP} by hand: {list}. Do so in the board's own set-up mode too if it has one, then press \
@@ -225,14 +248,24 @@ impl fmt::Display for Advice {
             Self::Unplaced(None) => f.write_str(UNPLACED),
             Self::Unplaced(Some(made)) => write!(f, "{} does not fit: {UNPLACED}", Words(*made)),
             Self::Misplaced(_) => f.write_str("pieces are misplaced"),
-            Self::NewGame => write!(
+            Self::NewGame { may_move: true } => write!(
                 f,
                 "{NEW_GAME}: {TO_THE_START}, then press 'Board ready' or just move"
             ),
-            Self::SetUp(fen) => write!(
+            Self::NewGame { may_move: false } => {
+                write!(f, "{NEW_GAME}: {TO_THE_START}, then press 'Board ready'")
+            }
+            Self::SetUp {
+                fen,
+                may_move: true,
+            } => write!(
                 f,
                 "{SET_UP}, then press 'Board ready' or just move (FEN {fen})"
             ),
+            Self::SetUp {
+                fen,
+                may_move: false,
+            } => write!(f, "{SET_UP}, then press 'Board ready' (FEN {fen})"),
             Self::SetUpByHand(fen) => write!(
                 f,
                 "{SET_UP} by hand, and in the board's own set-up mode if it has one; then press 'Board ready' (FEN {fen})"

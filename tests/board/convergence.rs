@@ -390,7 +390,7 @@ impl World {
         };
         let ours = match &snapshot.advice {
             // A board that cannot be asked is given the position with the hand's known answer, after a restart.
-            Advice::SetUp(fen) | Advice::SetUpByHand(fen) => {
+            Advice::SetUp { fen, .. } | Advice::SetUpByHand(fen) => {
                 let answered = Some(&*snapshot.game).filter(|game| game.continues(target));
                 let game = answered.unwrap_or(target);
                 (0..=game.len())

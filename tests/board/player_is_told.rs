@@ -836,7 +836,7 @@ fn a_ucb_of_which_nothing_is_known_is_given_time_to_put_the_pieces_up_before_its
     rig.follows(game("e2e4"));
     rig.waits(55);
     assert!(!shows(&rig));
-    assert_eq!(rig.snapshot().advice, Advice::NewGame);
+    assert_eq!(rig.snapshot().advice, Advice::NewGame { may_move: false });
     rig.waits(10);
     assert!(shows(&rig));
     // The go key and the button say that they stand.
@@ -916,7 +916,7 @@ fn a_ucb_is_given_the_position_at_once_when_the_program_changes_its_shown_move()
     rig.follows(game("e2e4 e7e5"));
     rig.waits(17);
     rig.follows(game("e2e4 c7c5"));
-    assert!(matches!(rig.snapshot().advice, Advice::SetUp(_)));
+    assert!(matches!(rig.snapshot().advice, Advice::SetUp { .. }));
     // Nine lines.
     rig.waits(3);
     rig.has("e2e4 c7c5");

@@ -496,9 +496,15 @@ fn a_list_is_named_after_what_it_is_for() {
     let clear = |task: &str| format!("08:53:17  ucb  {task}: clear b1, c1 and d1");
     let fen = Game::standard().fen();
     for (advice, task) in [
-        (Advice::NewGame, "set up"),
+        (Advice::NewGame { may_move: true }, "set up"),
         (Advice::YourMove(Color::White), "put right"),
-        (Advice::SetUp(fen.clone()), "set up"),
+        (
+            Advice::SetUp {
+                fen: fen.clone(),
+                may_move: true,
+            },
+            "set up",
+        ),
         (Advice::Silent { garbled: false }, "put right"),
         (Advice::SetUpByHand(fen), "set up"),
     ] {

@@ -501,7 +501,7 @@ fn what_matters_is_within_the_fifty_characters_that_xboard_shows() {
     };
     for (advice, gist) in [
         (
-            Advice::NewGame,
+            Advice::NewGame { may_move: true },
             "put the pieces on their starting squares".to_owned(),
         ),
         (
@@ -546,9 +546,21 @@ fn nothing_that_waited_is_told_to_a_program_that_no_longer_asks() {
         squares.iter().map(take).collect()
     };
     let fen = Game::standard().fen();
-    let two = desk.own(Advice::SetUp(fen.clone()), &list(&[Square::E4, Square::E5]));
+    let two = desk.own(
+        Advice::SetUp {
+            fen: fen.clone(),
+            may_move: true,
+        },
+        &list(&[Square::E4, Square::E5]),
+    );
     assert_eq!(desk.sees(&two).len(), 1);
-    let one = desk.own(Advice::SetUp(fen), &list(&[Square::E5]));
+    let one = desk.own(
+        Advice::SetUp {
+            fen,
+            may_move: true,
+        },
+        &list(&[Square::E5]),
+    );
     assert_eq!(desk.sees(&one), [""; 0]);
     desk.says("stop");
     assert_eq!(desk.waits(10 * PROGRESS), [""; 0]);
@@ -570,14 +582,26 @@ fn the_thing_to_do_comes_before_what_is_to_be_looked_up() {
         desk.sees(&desk.own(advice, list)).remove(0)
     };
     assert_eq!(
-        told(Advice::SetUp(fen()), &list),
+        told(
+            Advice::SetUp {
+                fen: fen(),
+                may_move: true
+            },
+            &list
+        ),
         format!(
             "ucb: set up the position: {short}. Then press 'Board ready' or just move. (FEN {})",
             fen()
         )
     );
     assert_eq!(
-        told(Advice::SetUp(fen()), &[]),
+        told(
+            Advice::SetUp {
+                fen: fen(),
+                may_move: true
+            },
+            &[]
+        ),
         format!(
             "ucb: set up the position, then press 'Board ready' or just move (FEN {})",
             fen()
@@ -592,7 +616,7 @@ fn the_thing_to_do_comes_before_what_is_to_be_looked_up() {
         )
     );
     assert_eq!(
-        told(Advice::NewGame, &list),
+        told(Advice::NewGame { may_move: true }, &list),
         format!(
             "ucb: put the pieces on their starting squares: {short}. Then press 'Board ready' or just move"
         )

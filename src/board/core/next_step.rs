@@ -103,7 +103,7 @@ impl Core {
         };
         let held = self.held.game();
         let goes_on = match self.current_step.following().map(|asked| &asked.advice) {
-            Some(Advice::NewGame) => self.driver.stepping() && !target.is_empty(),
+            Some(Advice::NewGame { .. }) => self.driver.stepping() && !target.is_empty(),
             Some(Advice::TakeBack(_)) => target.len() > held.len() && target.continues(held),
             _ => false,
         };

@@ -53,16 +53,28 @@ impl Core {
                     .game()
                     .truncated(self.held.game().len().saturating_sub(1)),
             }),
-            Step::NewGame(_) => Some(Following {
-                advice: Advice::NewGame,
-                game: Game::standard(),
-            }),
-            Step::SetUp(game) => Some(Following {
-                advice: Advice::SetUp(game.fen()),
-                game: (**game).clone(),
-            }),
+            Step::NewGame(_) => Some(self.following_to(Game::standard())),
+            Step::SetUp(game) => Some(self.following_to((**game).clone())),
         };
         self.current_step.ask(following);
+    }
+
+    /// The hand is to put up where this game has come to.
+    fn following_to(&self, game: Game) -> Following {
+        let may_move = self.may_move_on(&game);
+        let advice = if game.is_standard() && game.is_empty() {
+            Advice::NewGame { may_move }
+        } else {
+            let fen = game.fen();
+            Advice::SetUp { fen, may_move }
+        };
+        Following { advice, game }
+    }
+
+    /// Whether the hand makes the next move of this game.
+    fn may_move_on(&self, game: &Game) -> bool {
+        let target = self.claims.target();
+        self.claims.occasion().hand_next && target.is_none_or(|target| target == game)
     }
 
     /// How the pieces should stand once the hand has followed a step, on a board that does not itself report its
@@ -98,14 +110,8 @@ impl Core {
         };
         let new_to_board = game != *held || !self.stood_as(game.position().board());
         // Replaces what the hand was following: that step is no longer under way.
-        self.current_step.ask(new_to_board.then(|| Following {
-            advice: if game.is_standard() && game.is_empty() {
-                Advice::NewGame
-            } else {
-                Advice::SetUp(game.fen())
-            },
-            game: game.clone(),
-        }));
+        self.current_step
+            .ask(new_to_board.then(|| self.following_to(game.clone())));
         if new_to_board {
             let before = self.picture();
             self.current_step.move_wood(before, game.position().board());

@@ -686,7 +686,7 @@ fn pieces_put_to_the_start_before_an_answer_was_taken_are_put_right() {
     assert!(rig.core.snapshot().awaiting);
     rig.waits(10);
     let advice = rig.core.snapshot().advice;
-    assert!(matches!(advice, Advice::SetUp(_)), "{advice:?}");
+    assert!(matches!(advice, Advice::SetUp { .. }), "{advice:?}");
 }
 
 /// An earlier version counted a move that was told as one that the board was told.

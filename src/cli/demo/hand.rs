@@ -76,9 +76,9 @@ impl Player {
             {
                 Some(self.own_move(state))
             }
-            Advice::NewGame if sets_up => Some(Deed::ToStart),
+            Advice::NewGame { .. } if sets_up => Some(Deed::ToStart),
             // The board may still wait for the position of a program that has left, before it is led to the next one's.
-            Advice::SetUp(fen) if sets_up => {
+            Advice::SetUp { fen, .. } if sets_up => {
                 let target = state.target.as_deref().filter(|game| game.fen() == *fen);
                 let game = target
                     .cloned()

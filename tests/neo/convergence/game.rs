@@ -396,7 +396,7 @@ fn what_was_waited_for_does_not_end_the_set_up_of_a_new_game() {
     world.link();
     world.comes(|w| w.snapshot().link == LinkState::Up, "the board");
     world.hand(Hand::Put(Square::B1, Color::White.knight()));
-    let begins = |w: &World| w.snapshot().advice == Advice::NewGame;
+    let begins = |w: &World| matches!(w.snapshot().advice, Advice::NewGame { .. });
     world.comes(begins, "the set-up");
     // The board is slow to take it.
     world.refuses = 1;

@@ -114,7 +114,7 @@ fn the_set_up_begins_again_when_the_link_was_lost_in_it() {
     assert!(
         matches!(
             world.snapshot().advice,
-            Advice::SetUp(_) | Advice::Misplaced(_)
+            Advice::SetUp { .. } | Advice::Misplaced(_)
         ),
         "{}",
         world.story()

@@ -504,8 +504,10 @@ impl World {
                     &mut fastrand::Rng::with_seed(1),
                 )));
             }
-            Advice::NewGame => self.hand(Hand::SetUp(Box::new(simulators::game::Game::standard()))),
-            Advice::SetUp(fen) | Advice::SetUpByHand(fen) => {
+            Advice::NewGame { .. } => {
+                self.hand(Hand::SetUp(Box::new(simulators::game::Game::standard())))
+            }
+            Advice::SetUp { fen, .. } | Advice::SetUpByHand(fen) => {
                 // What is asked for, and not what the program has come to since.
                 let games = (0..=self.target.len()).map(|plies| self.target.truncated(plies));
                 let asked = games.into_iter().find(|game| game.fen() == *fen);
