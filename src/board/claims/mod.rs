@@ -416,10 +416,11 @@ impl Claims {
     /// The pieces are put up for another game: who is disconnected, and nobody else has the board, no longer has it. `true` if the
     /// board's target changed.
     pub fn begins_without(&mut self) -> bool {
-        self.kept = None;
+        let was_kept = self.kept.take().is_some();
         let stays = |label: &ClientName| matches!(label, ClientName::Link(_) | ClientName::Lichess);
         let gone = |claim: &Claim| claim.presence == Presence::Away && !stays(&claim.label);
-        if !self.holders().all(gone) {
+        let left = self.holders().next().is_some() && self.holders().all(gone);
+        if !was_kept && !left {
             return false;
         }
         self.stand_up(Place::Waits, |_| true);
