@@ -3,7 +3,7 @@
 //! The same type serves as the game a board *holds*, the *target* a front-end states, and the game a
 //! simulated hand plays. Text (FEN, UCI moves) is converted to it at the edges and nowhere else.
 
-use std::{cell::RefCell, fmt, sync::Arc};
+use std::{cell::RefCell, fmt, num::NonZeroU32, sync::Arc};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use shakmaty::{
@@ -385,6 +385,10 @@ impl Game {
         setup.board.discard_piece_at(stepped);
         setup.board.set_piece_at(from, mover.pawn());
         setup.swap_turn();
+        if mover.is_black() {
+            let before = setup.fullmoves.get() - 1;
+            setup.fullmoves = NonZeroU32::new(before).unwrap_or(setup.fullmoves);
+        }
         let mode = CastlingMode::detect(&setup);
         let Ok(before) = setup.position::<Chess>(mode) else {
             return self;
@@ -681,6 +685,7 @@ mod tests {
         let told = told.before_double_step();
         assert_eq!(told.moves(), &known.moves()[3..]);
         assert_eq!(told.position(), known.position());
+        assert_eq!(told.fen(), known.fen(), "with the number of the move");
         assert_eq!(known.clone().before_double_step(), known);
     }
 

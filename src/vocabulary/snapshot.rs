@@ -96,6 +96,8 @@ pub struct Snapshot {
     pub ending: Option<GameEnd>,
     /// Who decided it.
     pub judge: Option<Judge>,
+    /// What the hand says with both kings in the centre: on Lichess a resignation, an offer or a claim, elsewhere the end.
+    pub sign: Option<GameEnd>,
     /// The result as the board reports it.
     pub result: Option<BoardResult>,
     /// The battery charge in percent, if the board reported it.
@@ -134,6 +136,7 @@ impl Snapshot {
             began: None,
             ending: None,
             judge: None,
+            sign: None,
             result: None,
             battery: None,
             places: Vec::new(),

@@ -433,14 +433,17 @@ async fn kings_in_the_centre_offer_a_draw_and_resign() {
         for king in kings {
             table.hand.does(&format!("wrong {king}")).await;
         }
-        let ends = |state: &Snapshot| state.ending.is_some();
-        table.house.until("board", ends).await;
+        // Lichess has not said yet how it ends.
+        let says = |state: &Snapshot| state.sign.is_some() && state.ending.is_none();
+        table.house.until("board", says).await;
         table.lichess.is_away(false);
         table.lichess.takes(asked).await;
         if asked == "draw yes" {
             table.lichess.ends("draw", None);
         }
         table.house.awaits("board", 0).await;
+        let ends = |state: &Snapshot| state.ending.is_some();
+        table.house.until("board", ends).await;
         assert_eq!(table.lichess.taken(), ["move a2a3", asked]);
     }
 }

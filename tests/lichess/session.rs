@@ -17,7 +17,7 @@ use boardbridge::{
         session::{LichessAccount, Outcome, PAUSE, Ticket},
         settings::{Accept, Settings, TakeBacks},
     },
-    vocabulary::{BoardName, ClientId, ClientPlace, Command, GameEnd, Judge, LinkState, Snapshot},
+    vocabulary::{BoardName, ClientId, ClientPlace, Command, GameEnd, LinkState, Snapshot},
 };
 
 use shakmaty::Color;
@@ -314,8 +314,7 @@ fn kings_in_the_centre_resign_offer_a_draw_or_claim_the_win() {
     ] {
         let mut rig = Rig::playing(moves);
         let mut snapshot = rig.snapshot(moves);
-        snapshot.ending = Some(end);
-        snapshot.judge = Some(Judge::Hand);
+        snapshot.sign = Some(end);
         rig.board(&snapshot);
         rig.board(&snapshot);
         assert_eq!(rig.asks(), wanted);
@@ -339,8 +338,7 @@ fn a_resignation_while_lichess_is_out_of_reach_is_kept_and_sent_once_if_the_game
     let moves = "e2e4 e7e5";
     let resign = |rig: &mut Rig| {
         let mut snapshot = rig.snapshot(moves);
-        snapshot.ending = Some(GameEnd::resigned(Color::White));
-        snapshot.judge = Some(Judge::Hand);
+        snapshot.sign = Some(GameEnd::resigned(Color::White));
         rig.board(&snapshot);
     };
     // Before the stream is back, through a restart too.
@@ -493,8 +491,7 @@ fn what_the_board_asks_for_is_sent_after_a_pause_only_if_it_still_holds() {
     const MOVES: &str = "e2e4 e7e5";
     let by_kings = |rig: &mut Rig, end| {
         let mut snapshot = rig.snapshot(MOVES);
-        snapshot.ending = Some(end);
-        snapshot.judge = Some(Judge::Hand);
+        snapshot.sign = Some(end);
         rig.board(&snapshot);
     };
     let proposed = |rig: &mut Rig| {

@@ -157,7 +157,7 @@ impl Claim {
     }
 
     /// Whether it has the board for itself.
-    pub(super) fn is_alone(&self) -> bool {
+    pub fn is_alone(&self) -> bool {
         matches!(self.place, Place::LooksOn | Place::Plays(_)) && self.label == ClientName::Lichess
     }
 

@@ -371,7 +371,7 @@ impl Core {
     /// whose client has left.
     pub(super) fn may_replace(&self) -> bool {
         let fresh = self.news_from() < self.held.game().len();
-        fresh || !self.claims.has_game() && self.held.unconfirmed().is_some()
+        fresh || self.is_free() && self.held.unconfirmed().is_some()
     }
 
     /// Front-ends know the moves that the target shares with the held game.

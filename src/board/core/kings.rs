@@ -6,6 +6,7 @@ use shakmaty::{Bitboard, Board, Color, Piece, Position, Role};
 
 use super::Core;
 use crate::{
+    board::claims::Claim,
     chess::{guidance::Picture, recognise::CENTRE},
     vocabulary::{Event, GameEnd, Judge},
 };
@@ -50,8 +51,11 @@ impl Core {
             && let Some((stands, _)) = self.scene()
             && let Some(end) = self.kings_say(&stands)
         {
-            self.verdict.kings_up();
-            if self.over(end, Judge::Hand) {
+            self.verdict.kings_up(end);
+            self.published.changed();
+            // On Lichess they resign, offer or claim: how the game ends is said there.
+            let is_said_elsewhere = self.claims.holders().any(Claim::is_alone);
+            if !is_said_elsewhere && self.over(end, Judge::Hand) {
                 self.driver.game_ended(now, end);
             }
         }

@@ -238,6 +238,7 @@ impl Core {
             began: self.identity.began(),
             ending: self.verdict.end().map(|(end, _)| end),
             judge: self.verdict.end().map(|(_, judge)| judge),
+            sign: self.verdict.sign(),
             taken_back: self.hand.has_taken_back(),
             put_to_start: self.hand.times_at_start(),
             result: self.verdict.result(),

@@ -317,6 +317,9 @@ impl Core {
             });
             ply -= 1;
         }
+        if self.held.game().is_empty() {
+            self.begins_without_who_is_away();
+        }
     }
 
     /// The hand made a move that cannot be played, or one that cannot be explained.

@@ -132,11 +132,16 @@ impl Core {
         }
     }
 
-    /// The hand has put the pieces where the game on the board begins.
-    pub(super) fn begun_by_hand(&mut self, now: Instant) {
+    /// The pieces are put up for another game: clients that are away keep the board from no other.
+    pub(super) fn begins_without_who_is_away(&mut self) {
         if self.claims.begins_without() {
             self.target_stated(true);
         }
+    }
+
+    /// The hand has put the pieces where the game on the board begins.
+    pub(super) fn begun_by_hand(&mut self, now: Instant) {
+        self.begins_without_who_is_away();
         self.verdict.goes_on();
         self.deviation.corrected();
         self.hand.put_to_start();

@@ -18,8 +18,8 @@ pub(super) struct Verdict {
     untold: Option<GameEnd>,
     /// The game whose end the program stated.
     programs: Option<Game>,
-    /// Both kings were put in the centre, so that what differs from the game is not a mistake.
-    kings_up: bool,
+    /// Both kings were put in the centre, which says this, so that what differs from the game is not a mistake.
+    sign: Option<GameEnd>,
     /// The game on the board has changed.
     unjudged: bool,
 }
@@ -79,19 +79,24 @@ impl Verdict {
         !known
     }
 
-    /// Whether the kings signal that the game is over.
+    /// Whether the kings stand in the centre.
     pub fn kings_are_up(&self) -> bool {
-        self.kings_up
+        self.sign.is_some()
+    }
+
+    /// What the kings in the centre say.
+    pub fn sign(&self) -> Option<GameEnd> {
+        self.sign
     }
 
     /// Both kings were put in the centre.
-    pub fn kings_up(&mut self) {
-        self.kings_up = true;
+    pub fn kings_up(&mut self, sign: GameEnd) {
+        self.sign = Some(sign);
     }
 
     /// The kings no longer mean anything: they were put back, or the program continues.
     pub fn kings_down(&mut self) {
-        self.kings_up = false;
+        self.sign = None;
         self.end.take_if(|(_, by)| *by == Judge::Hand);
     }
 

@@ -24,7 +24,7 @@ use crate::{
     chess::game::Game,
     front_end::seat::{Seat, left_by_hand},
     state::text,
-    vocabulary::{ClientName, Clocks, GameEnd, Judge, Occasion, Opponent, Reason, Snapshot},
+    vocabulary::{ClientName, Clocks, GameEnd, Occasion, Opponent, Reason, Snapshot},
 };
 
 /// When a line arrived, and the state it applies to.
@@ -676,8 +676,7 @@ impl Play {
             end,
             hand: self.hand(),
         };
-        self.pairing.notice = Some(notice.to_string());
-        out.notices.push_back(notice);
+        self.shows(notice, out);
         self.state(out);
         self.show_clocks(out);
         self.can();
@@ -737,13 +736,16 @@ impl Play {
 
     /// The kings in the centre: the hand's resignation, its offer of a draw, or its claim of a win.
     fn kings(&mut self, now: Instant, snapshot: &Snapshot, out: &mut Out) {
-        let sign = snapshot.ending;
-        let sign = sign.filter(|_| snapshot.judge == Some(Judge::Hand));
-        if std::mem::replace(&mut self.sign, sign) == sign {
+        let before = std::mem::replace(&mut self.sign, snapshot.sign);
+        if before == self.sign {
             return;
         }
         let opponent = self.opponent.clone();
-        let Some(sign) = sign else { return };
+        let Some(sign) = self.sign else {
+            // What was asked of the player is done.
+            self.pairing.notice.take_if(|_| self.claim_at.is_none());
+            return;
+        };
         match sign.loser() {
             Some(loser) if loser == self.hand() => {
                 self.kept.resigns.get_or_insert(Way::Waits);
@@ -754,12 +756,18 @@ impl Play {
             Some(_) if self.claim_at.is_some_and(|at| at <= now) => {
                 self.wishes(InGame::ClaimVictory, out);
             }
-            Some(_) => out.notices.push_back(Notice::NotTheirs(opponent)),
+            Some(_) => self.shows(Notice::NotTheirs(opponent), out),
             None => {
                 self.wishes(InGame::Draw(true), out);
-                out.notices.push_back(Notice::OffersDraw(opponent));
+                self.shows(Notice::OffersDraw(opponent), out);
             }
         }
+    }
+
+    /// Tells the player this, for as long as it matters.
+    fn shows(&mut self, notice: Notice, out: &mut Out) {
+        self.pairing.notice = Some(notice.to_string());
+        out.notices.push_back(notice);
     }
 
     /// When to call [`Self::may_claim`].
@@ -774,8 +782,7 @@ impl Play {
                 opponent: self.opponent.clone(),
                 claim: Some(0),
             };
-            self.pairing.notice = Some(notice.to_string());
-            out.notices.push_back(notice);
+            self.shows(notice, out);
         }
         self.told_to_claim |= self.claim_at.is_some_and(|at| at <= now);
     }

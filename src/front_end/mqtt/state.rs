@@ -49,6 +49,8 @@ struct Peer {
     remembered: bool,
     taken_back: bool,
     put_to_start: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sign: Option<GameEnd>,
     by: Vec<Option<By>>,
     /// Seconds left after each move.
     left: Vec<Option<f64>>,
@@ -71,6 +73,7 @@ impl Default for Peer {
             remembered: false,
             taken_back: false,
             put_to_start: 0,
+            sign: None,
             by: Vec::new(),
             left: Vec::new(),
             since: None,
@@ -124,6 +127,7 @@ pub fn write(
         remembered: snapshot.remembered,
         taken_back: snapshot.taken_back,
         put_to_start: snapshot.put_to_start,
+        sign: snapshot.sign,
         by: snapshot.by.to_vec(),
         left: snapshot.left.iter().map(|left| left.map(rounded)).collect(),
         since: snapshot.since.map(clock::exact),
@@ -275,6 +279,7 @@ impl Object {
             awaiting: self.awaiting,
             taken_back: peer.taken_back,
             put_to_start: peer.put_to_start,
+            sign: peer.sign,
             guidance: self.guidance.clone().into(),
             by: fitting(peer.by.into_iter(), game.len()),
             took: fitting(times(&self.took).iter().copied(), game.len()),

@@ -575,7 +575,9 @@ impl AppConversation {
             return;
         };
         if !place.joined {
-            if !std::mem::replace(&mut on.told_to_wait, true) {
+            // While the phone was away it may have lost a board that nobody has now.
+            let is_others = place.put_out || !snapshot.holders.is_empty();
+            if is_others && !std::mem::replace(&mut on.told_to_wait, true) {
                 let holders = ClientName::join(&snapshot.holders, " and ");
                 self.tell(if place.put_out {
                     Notice::PutOut
