@@ -376,6 +376,21 @@ fn a_move_that_was_shown_is_not_asked_for_when_its_game_has_ended_or_its_program
     }
 }
 
+#[test]
+fn a_game_that_ended_before_its_first_move_does_not_end_the_next() {
+    let mut rig = Rig::citrine();
+    rig.begins();
+    rig.says(Command::Ended {
+        client: CLIENT,
+        end: GameEnd::ABORTED,
+    });
+    rig.waits(1);
+    assert_eq!(rig.ending(), Some(GameEnd::ABORTED));
+    rig.new_game();
+    rig.begins();
+    assert_eq!(rig.ending(), None);
+}
+
 /// Scid announces no game, and states each by positions.
 #[test]
 fn the_first_move_of_a_program_that_states_positions_is_shown_though_the_game_before_began_with_it()

@@ -199,6 +199,9 @@ impl Core {
             self.leading.announced();
             self.identity.begins();
             self.verdict.kings_down();
+            if self.held.game().is_empty() {
+                self.verdict.begins();
+            }
             self.forget_old_game();
         } else {
             self.claims.announce(client);
@@ -295,6 +298,14 @@ impl Core {
                 self.leading.begins();
                 self.identity.begins();
                 self.forget_old_game();
+                let held = self.held.game();
+                if self
+                    .claims
+                    .target()
+                    .is_some_and(|t| t != held || t.is_empty())
+                {
+                    self.verdict.begins();
+                }
             }
             self.end_guess();
             if let Some(target) = self.claims.target() {
