@@ -17,6 +17,7 @@ use boardbridge::{
     vocabulary::{AppWay, TakeBacks},
 };
 use serde_json::{Value, json};
+use shakmaty::Color;
 use simulators::{
     SimulatedBoard,
     bluez::{ADAPTER, Bluez, address::Address},
@@ -31,7 +32,12 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::{
     scan::{plug, plugged},
-    support::{Gui, Hand, PATIENCE, http, ports::unused_address, process::Process},
+    support::{
+        Gui, Hand, PATIENCE, http,
+        lichess::{Lichess, Style},
+        ports::unused_address,
+        process::Process,
+    },
 };
 
 /// A daemon with a state directory, on a machine whose `/dev` and `/sys` are folders of the test.
@@ -426,6 +432,34 @@ async fn the_main_file_wins_and_a_file_with_mistakes_is_left_out_in_words() {
         assert_eq!(status, 409, "{refused}");
         assert!(
             refused["error"].as_str().unwrap().contains("bb.toml"),
+            "{refused}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn nobody_takes_a_board_out_of_its_game_on_lichess_by_a_press() {
+    let folder = tempfile::tempdir().unwrap();
+    let lichess = Lichess::new(Style::default()).await;
+    let boards = "[boards.board]\nkind = \"swpp\"\ntcp = { address = \"127.0.0.1:1\" }\n\
+                  [boards.two]\nkind = \"swpp\"\ntcp = { address = \"127.0.0.1:2\" }\n";
+    let account = lichess.config(folder.path(), "");
+    let machine = Machine::start(&format!("{boards}{account}")).await;
+    lichess.begins(Color::White);
+    let holds = async |machine: &Machine| {
+        let boards = machine.boards().await?;
+        let holders = boards[0]["holders"].as_array()?.clone();
+        (!holders.is_empty()).then_some(())
+    };
+    machine.until("the game on Lichess", holds).await;
+    for (path, body) in [
+        ("boards/board/opponent", json!({})),
+        ("links", json!({"boards": ["two", "board"]})),
+    ] {
+        let (status, refused) = machine.asks("POST", path, &body).await;
+        let words = refused["error"].as_str().unwrap_or_default();
+        assert!(
+            status == 409 && words.contains("game on Lichess"),
             "{refused}"
         );
     }

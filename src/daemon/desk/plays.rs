@@ -13,7 +13,7 @@ use crate::{
     bus::desk::{Granted, Play, Refused},
     daemon::Daemon,
     text::escape::escaped,
-    vocabulary::BoardName,
+    vocabulary::{BoardName, ClientName},
 };
 
 impl Desk {
@@ -24,7 +24,7 @@ impl Desk {
         play: Play,
     ) -> Result<Granted, Refused> {
         self.exists(&board)?;
-        self.is_free(&board, board.as_str())?;
+        self.is_free(daemon, &board, board.as_str())?;
         let strength = play.elo.is_some() || play.level.is_some();
         if play.engine.is_none() && (strength || play.hand.is_some() || play.go.is_some()) {
             let words = "two people play without an engine: name one, or leave its strength, colour and time out";
@@ -90,7 +90,7 @@ impl Desk {
         let id = id_of(&boards);
         let of_lichess = self.of_lichess();
         for board in &boards {
-            self.is_free(board, &id)?;
+            self.is_free(daemon, board, &id)?;
             if of_lichess == Some(board) {
                 let words = format!("games on Lichess are played at {board}: choose another board");
                 return Err(Refused::NotNow(words));
@@ -127,7 +127,16 @@ impl Desk {
     }
 
     /// Whether a board has no opponent; but for one that was started here by this name.
-    fn is_free(&self, board: &BoardName, but: &str) -> Result<(), Refused> {
+    fn is_free(&self, daemon: &Daemon, board: &BoardName, but: &str) -> Result<(), Refused> {
+        let state = daemon
+            .bus()
+            .board(board.as_str())
+            .map(|board| board.state());
+        if state.is_some_and(|state| state.holders.contains(&ClientName::Lichess)) {
+            return Err(Refused::NotNow(format!(
+                "{board} is in a game on Lichess: end that first"
+            )));
+        }
         let mut others = self.playing().filter(|(boards, is_started)| {
             boards.contains(board) && !(*is_started && id_of(boards) == but)
         });

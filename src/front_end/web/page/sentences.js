@@ -385,6 +385,7 @@ const SENTENCES = {
     "there are too many boards": "es sind zu viele Bretter",
     "{most} boards were added already: name the others in {file}": "{most} Bretter sind schon hinzugefügt: Die anderen gehören in {file}",
     "{board} has an opponent already, in {file}, and that is changed there": "{board} hat schon einen Gegner, in {file}, und der wird dort geändert",
+    "{board} is in a game on Lichess: end that first": "{board} spielt auf Lichess: Beenden Sie zuerst diese Partie",
     "{board} has an opponent already: stop that first": "{board} hat schon einen Gegner: Beenden Sie das zuerst",
     "{board} cannot play against itself: choose another board": "{board} kann nicht gegen sich selbst spielen: Wählen Sie ein anderes Brett",
     "games on Lichess are played at {board}: choose another board": "Partien auf Lichess werden an {board} gespielt: Wählen Sie ein anderes Brett",
