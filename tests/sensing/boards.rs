@@ -616,6 +616,61 @@ fn a_move_that_is_taken_back_and_made_again_is_left_where_it_stands() {
     a_move_taken_back_and_made_again(chessnut_by_usb);
 }
 
+/// A hand puts up at once where several moves lead, or where another game has come to, though it was asked for the first step only.
+fn put_up_where_the_program_is<W: Wood>(
+    table: impl Fn(pieces::Settings) -> Table<W>,
+    played: &str,
+    target: &str,
+) {
+    let mut table = table(pieces::Settings::default());
+    for (ply, m) in played.split_whitespace().enumerate() {
+        let by_program = ply % 2 == 1;
+        let m: UciMove = m.parse().unwrap();
+        if by_program {
+            table.game.play_uci([m.to_string().as_str()]).unwrap();
+        }
+        table.states(true);
+        table.is_ready();
+        if by_program {
+            table.waits(Duration::from_secs(1));
+        }
+        table.wood.does(table.now, tidily(m));
+        if by_program {
+            table.waits(Duration::from_secs(3));
+        } else {
+            table.told(legal(&table, &m.to_string()));
+        }
+    }
+    let mut game = boardbridge::chess::game::Game::standard();
+    game.play_uci(target.split_whitespace()).unwrap();
+    table.game = game.clone();
+    table.states(true);
+    table.waits(Duration::from_secs(2));
+    let put_up = HandAction::SetUp(Box::new(Game::from_start(game.position().clone())));
+    table.wood.does(table.now, Order::Do(put_up));
+    table.comes("the program's game", |table| {
+        let held = table.snapshot();
+        *held.game == game && held.guidance.is_empty()
+    });
+    let m = legal(&table, "d2d3");
+    table.wood.does(table.now, tidily("d2d3".parse().unwrap()));
+    table.comes("the hand's move", |table| {
+        table.program.answer(&table.snapshot()) == Some(m)
+    });
+}
+
+#[test]
+fn whatever_is_put_up_as_in_the_programs_game_is_that_game() {
+    for (played, target) in [
+        ("", "e2e4 e7e5 g1f3 b8c6"),
+        ("e2e4 e7e5", "g1f3 d7d5"),
+        ("e2e4 e7e5 g1f3 d7d6", "e2e4 c7c5"),
+    ] {
+        put_up_where_the_program_is(dgt, played, target);
+    }
+    put_up_where_the_program_is(chessnut, "", "e2e4 e7e5 g1f3 b8c6");
+}
+
 /// A program shows its move and leaves before the hand has made it; then the hand makes this one.
 fn a_move_of_a_program_that_has_left<W: Wood>(
     table: impl Fn(pieces::Settings) -> Table<W>,

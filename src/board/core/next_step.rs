@@ -95,8 +95,9 @@ impl Core {
         }
     }
 
-    /// Whether the pieces stand already where the target has come to since the hand was asked to put them elsewhere: the new game has its
-    /// first moves there, or a move that was to be taken back is made again. There is nothing to go back for.
+    /// Whether the pieces stand already where the target has come to, while the hand was asked for something on the way, or elsewhere:
+    /// the new game has its first moves there, a move that was to be taken back is made again, or the hand has put up at once where
+    /// several moves lead. There is nothing to go back for.
     pub(super) fn is_overtaken(&self) -> bool {
         let Standing::Led(target) = self.standing() else {
             return false;
@@ -104,8 +105,9 @@ impl Core {
         let held = self.held.game();
         let goes_on = match self.current_step.following().map(|asked| &asked.advice) {
             Some(Advice::NewGame { .. }) => self.driver.stepping() && !target.is_empty(),
-            Some(Advice::TakeBack(_)) => target.len() > held.len() && target.continues(held),
-            _ => false,
+            Some(Advice::TakeBack(_)) => !held.continues(target),
+            Some(_) => false,
+            None => held != target && self.held.unconfirmed().is_some(),
         };
         if !goes_on || self.driver.profile() != (Profile::Pieces { motor: false }) {
             return false;
