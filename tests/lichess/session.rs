@@ -217,6 +217,29 @@ fn after_too_many_requests_nothing_is_asked_for_a_minute_and_the_move_is_sent_th
 }
 
 #[test]
+fn the_player_is_told_for_as_long_as_nothing_can_be_sent() {
+    let mut rig = Rig::playing("e2e4 e7e5");
+    let notice = |rig: &Rig| rig.session.told_pairing().unwrap().notice;
+    rig.session.disconnected("no route to host");
+    assert!(
+        notice(&rig)
+            .unwrap()
+            .contains("the connection is lost; trying again: no route")
+    );
+    rig.session.connected();
+    assert_eq!(notice(&rig), None);
+    rig.session.pause(rig.now);
+    assert!(
+        notice(&rig)
+            .unwrap()
+            .contains("nothing is sent for a minute")
+    );
+    rig.now = rig.session.deadline().unwrap();
+    rig.session.timeout(rig.now);
+    assert_eq!(notice(&rig), None);
+}
+
+#[test]
 fn the_player_is_told_when_the_win_can_be_claimed() {
     let mut rig = Rig::playing("e2e4 e7e5");
     let notice = |rig: &Rig| rig.session.pairing().unwrap().notice.clone().unwrap();

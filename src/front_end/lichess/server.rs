@@ -430,11 +430,11 @@ fn pair(
     entry: &mut Option<(String, Entry)>,
     shown: &mut Option<Pairing>,
 ) {
-    let pairing = session.pairing();
-    if shown.as_ref() == pairing {
+    let pairing = session.told_pairing();
+    if *shown == pairing {
         return;
     }
-    *shown = pairing.cloned();
+    shown.clone_from(&pairing);
     let (Some(pairing), Some(play)) = (pairing, session.play()) else {
         *entry = None;
         return;

@@ -124,7 +124,7 @@ pub struct LichessAccount {
     user: Option<String>,
     asked_user: bool,
     connected: bool,
-    problem: Option<String>,
+    problem: Option<Notice>,
     challenges: Vec<account::Challenge>,
     games: Vec<Known>,
     play: Option<Play>,
@@ -220,6 +220,27 @@ impl LichessAccount {
         self.play.as_ref()?.pairing()
     }
 
+    /// The same as it is told: while nothing can be sent, the player knows why.
+    pub fn told_pairing(&self) -> Option<Pairing> {
+        let mut pairing = self.pairing()?.clone();
+        let trouble = match self.quiet_until {
+            Some(_) => Some(&Notice::Pause),
+            None => self.problem.as_ref(),
+        };
+        if let Some(notice) = trouble.filter(|_| self.running().is_some()) {
+            pairing.notice = Some(notice.to_string());
+        }
+        Some(pairing)
+    }
+
+    /// Why the account is not connected.
+    fn problem(&self) -> Option<String> {
+        Some(match self.problem.as_ref()? {
+            Notice::Lost(why) => why.clone(),
+            notice => notice.to_string(),
+        })
+    }
+
     /// Who played whom in a finished game that the board still holds.
     pub fn left(&self) -> Option<&Pairing> {
         self.left.as_ref()
@@ -233,7 +254,7 @@ impl LichessAccount {
             url: self.settings.url.clone(),
             user: self.user.clone(),
             connected: self.connected,
-            problem: self.problem.clone(),
+            problem: self.problem(),
             seek: self.seek.as_ref().map(|seek| seek.time.to_string()),
             challenges: self.challenges.clone(),
             games: self
@@ -428,11 +449,9 @@ impl LichessAccount {
     pub fn no_token(&mut self) {
         self.connected = false;
         self.seek_is_cut(&Notice::NoToken.to_string());
-        let notice = Notice::NoToken;
-        let words = Some(notice.to_string());
-        if self.problem != words {
-            self.problem = words;
-            self.out.notices.push_back(notice);
+        if self.problem != Some(Notice::NoToken) {
+            self.problem = Some(Notice::NoToken);
+            self.out.notices.push_back(Notice::NoToken);
         }
     }
 
@@ -456,8 +475,9 @@ impl LichessAccount {
         self.seek_is_cut(&lost(&why));
         let was = std::mem::take(&mut self.connected);
         if was || self.problem.is_none() {
-            self.out.notices.push_back(Notice::Lost(why.clone()));
-            self.problem = Some(why);
+            let notice = Notice::Lost(why);
+            self.out.notices.push_back(notice.clone());
+            self.problem = Some(notice);
         }
     }
 
@@ -865,8 +885,8 @@ impl LichessAccount {
             return;
         }
         if !self.connected {
-            let problem = self.problem.as_deref();
-            let why = problem.unwrap_or("it has not answered yet").to_owned();
+            let why = self.problem();
+            let why = why.unwrap_or_else(|| "it has not answered yet".to_owned());
             self.refuse(Some(ticket), &format!("Lichess is not connected: {why}"));
             return;
         }
