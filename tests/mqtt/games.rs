@@ -133,6 +133,28 @@ async fn over_a_broker_that_dies(persists: bool) {
     assert_eq!(answers, hands);
 }
 
+/// What a daemon has said of itself was heard, and let go, before anybody wanted a board of it.
+#[tokio::test]
+async fn a_board_of_a_daemon_that_nobody_wanted_before_is_there_without_its_next_word() {
+    let Some(broker) = Mosquitto::start(false).await else {
+        return;
+    };
+    let (_near, mut far, _hand) = two(&broker).await;
+    // It says this once, and nothing more.
+    for topic in ["boards/ucb/state", "online"] {
+        let of = |daemon: &str| format!("boardbridge/1/{daemon}/{topic}");
+        let (said, copy) = (of("hall-1"), of("hall-9"));
+        let mut voice = Voice::new(&broker, &[&said, &copy]).await;
+        let is_up = |said: &Value| said["online"] == true || said["link"] == "unheard";
+        let words = voice.hears(&said, is_up).await;
+        voice.says(&copy, words.to_string(), true).await;
+        voice.hears(&copy, |_| true).await;
+    }
+    let other = REMOTE.replace("hall-1", "hall-9");
+    far.reloads(&[], &(broker.section("hall-2") + &other)).await;
+    far.until("far", |state| state.link.is_open()).await;
+}
+
 #[tokio::test]
 async fn a_broker_that_is_killed_and_forgets_everything_costs_no_move() {
     over_a_broker_that_dies(false).await;

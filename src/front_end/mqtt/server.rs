@@ -116,6 +116,11 @@ async fn next_epoch(mut shelf: Shelf) -> u64 {
     epoch
 }
 
+/// What all daemons say of themselves.
+fn onlines() -> Filter {
+    Filter::of(&format!("{}/+/online", super::topics::ROOT))
+}
+
 fn online(daemon: &DaemonName, online: bool, epoch: u64) -> Message {
     let said = Online::of_ours(online, epoch, clock::now());
     let payload = serde_json::to_string(&said).unwrap_or_default();
@@ -442,6 +447,7 @@ impl<'a> Server<'a> {
             }
             stays
         });
+        let mut filters = Vec::new();
         for (name, wanted) in wanted {
             if let Some(elsewhere) = self.remotes.get_mut(&name) {
                 elsewhere.wanted = wanted;
@@ -461,9 +467,14 @@ impl<'a> Server<'a> {
                         .unreached(clock::now(), &self.no_broker(why));
                     elsewhere.publish(&self.house.bus, news);
                 }
-                None => self.filters.extend(elsewhere.filters()),
+                None => filters.extend(elsewhere.filters()),
             }
             self.remotes.insert(name, elsewhere);
+        }
+        if !filters.is_empty() {
+            // What a daemon has said of itself may have come before anybody here wanted its boards.
+            self.filters.push(onlines());
+            self.filters.append(&mut filters);
         }
         self.elsewhere();
     }
@@ -597,7 +608,7 @@ impl<'a> Server<'a> {
         };
         self.left_behind = 0;
         self.filters = vec![
-            Filter::of(&format!("{}/+/online", super::topics::ROOT)),
+            onlines(),
             Filter::of(&Topic::answers(&self.daemon)),
             board("commands"),
             board("press"),
