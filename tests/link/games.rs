@@ -5,9 +5,9 @@ use std::{net::SocketAddr, time::Duration};
 use boardbridge::{
     bus::pairings::{NotSaid, Saying},
     chess::game::{Game, uci},
-    vocabulary::{ClientName, Snapshot},
+    vocabulary::{ClientName, GameEnd, Snapshot},
 };
-use shakmaty::Position;
+use shakmaty::{Color, Position};
 use simulators::run::Kind;
 use tokio::{
     io::copy_bidirectional,
@@ -132,14 +132,27 @@ async fn local_games(numbers: &[usize]) {
 }
 
 #[tokio::test]
-async fn a_player_at_a_linked_board_is_told_at_once_how_its_game_is_ended() {
-    let (house, _hands) = two_boards(LOCAL).await;
-    house.until("ucb", |state| !state.holders.is_empty()).await;
+async fn a_player_at_a_linked_board_resigns_and_begins_the_next_game_by_a_press() {
+    let (house, hands) = two_boards(LOCAL).await;
     let pairings = house.daemon.bus().pairings();
-    for (name, saying) in [("citrine", Saying::Resign), ("ucb", Saying::NewGame)] {
-        let said = pairings.say(&name.parse().unwrap(), saying).await;
-        let told = matches!(&said, Err(NotSaid::NotNow(how)) if how.contains("both kings"));
-        assert!(told, "{said:?}");
+    let mut places = places([&house, &house], hands);
+    places[0].turn(0).await;
+    let ucb = || "ucb".parse().unwrap();
+    let said = pairings.say(&ucb(), Saying::TakeBack).await;
+    let told = matches!(&said, Err(NotSaid::NotNow(how)) if how.contains("with the pieces"));
+    assert!(told, "{said:?}");
+    places[0].hand.does("e2e4").await;
+    places[1].executes("e2e4").await;
+    pairings.say(&ucb(), Saying::Resign).await.unwrap();
+    let lost = |state: &Snapshot| state.ending == Some(GameEnd::resigned(Color::Black));
+    for name in ["citrine", "ucb"] {
+        house.until(name, lost).await;
+    }
+    let citrine = "citrine".parse().unwrap();
+    assert_eq!(pairings.at(&citrine).unwrap().can, [Saying::NewGame]);
+    pairings.say(&citrine, Saying::NewGame).await.unwrap();
+    for place in &places {
+        place.holds(&Game::standard()).await;
     }
 }
 

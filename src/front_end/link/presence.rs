@@ -73,6 +73,11 @@ impl Presence {
         }
     }
 
+    /// Whether it is not there, and the other player was told so.
+    pub fn is_away(&self) -> bool {
+        self.absence().told
+    }
+
     /// Notes whether the board is there.
     pub fn seen(&mut self, now: Instant, here: bool) -> Option<Presently> {
         match (here, &self.state) {

@@ -80,8 +80,8 @@ async fn run(mut link: Pair, stop: CancellationToken) {
             () = stop.cancelled() => return,
             () = give(&link.boards[0], first_seat) => {}
             () = give(&link.boards[1], second_seat) => {}
-            said = first_said.said() => refuse(said),
-            said = second_said.said() => refuse(said),
+            said = first_said.said() => hear(&mut session, Side::First, said),
+            said = second_said.said() => hear(&mut session, Side::Second, said),
             (_, state) = first.next() => session.snapshot(now(), Side::First, &state),
             (_, state) = second.next() => session.snapshot(now(), Side::Second, &state),
             () = sleep_until_some(deadline) => session.timeout(now()),
@@ -89,12 +89,11 @@ async fn run(mut link: Pair, stop: CancellationToken) {
     }
 }
 
-/// Two hands agree with their pieces: whatever they do is seen on both boards.
-fn refuse(said: Said) {
-    let how = "two linked boards are played with the pieces alone: take moves back there, end the game with both kings in the centre, \
-               and begin another with the pieces on their starting squares";
+/// A player says something.
+fn hear(session: &mut LinkedGame, side: Side, said: Said) {
+    let answer = session.said(now(), side, said.saying);
     // Whoever asked may have gone.
-    let _ = said.answer.send(Err(how.to_owned()));
+    let _ = said.answer.send(answer);
 }
 
 /// The runtime's clock, which a test may have paused.

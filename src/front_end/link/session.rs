@@ -17,7 +17,7 @@ use super::{
     side::{End, EndMemory, Matter, Player, Presently, Side},
 };
 use crate::{
-    bus::pairings::{self, Pairing},
+    bus::pairings::{self, Pairing, Saying},
     chess::game::{Game, MAX_PLIES},
     front_end::seat::{Seat, left_by_hand},
     vocabulary::{
@@ -157,12 +157,50 @@ impl LinkedGame {
             ..pairings::Player::default()
         };
         let players = ByColor::new_with(|color| (color != hand).then(|| other.clone()));
+        let is_away = self.over.is_none() && self.ends[side.other().index()].is_away();
         Pairing {
             client: Some(self.ends[side.index()].seat.label().clone()),
             over: self.over.map(|_| self.game.clone()),
             players,
             hand: Some(hand),
+            notice: is_away.then(|| Notice::Away(self.name(side.other())).to_string()),
+            can: self.can(),
             ..Pairing::default()
+        }
+    }
+
+    /// What a player can say, other than with the pieces.
+    fn can(&self) -> Vec<Saying> {
+        match self.over {
+            Some(_) => vec![Saying::NewGame],
+            None if self.game.is_empty() => Vec::new(),
+            None => vec![Saying::Resign],
+        }
+    }
+
+    /// A player says this.
+    ///
+    /// # Errors
+    /// Why that is impossible now, and what to do.
+    pub fn said(&mut self, now: Instant, side: Side, saying: Saying) -> Result<(), String> {
+        match saying {
+            Saying::Resign if self.can().contains(&Saying::Resign) => {
+                self.finish(now, GameEnd::resigned(self.color(side)));
+                Ok(())
+            }
+            Saying::NewGame if self.over.is_some() => {
+                self.begin(Game::standard());
+                Ok(())
+            }
+            Saying::NewGame => {
+                Err("a game is in progress: both players put the pieces on their starting squares, or one resigns".to_owned())
+            }
+            Saying::Resign | Saying::Abort | Saying::Ready | Saying::Berserk | Saying::Decline => {
+                Err("there is nothing to say to the other board now: make a move".to_owned())
+            }
+            Saying::Draw | Saying::TakeBack => {
+                Err("two linked boards do this with the pieces: take moves back there, or agree on a draw with one king on a light and one on a dark square of the centre".to_owned())
+            }
         }
     }
 

@@ -147,6 +147,11 @@ impl End {
         self.presence.tell_away()
     }
 
+    /// Whether it is not there, and the other player was told so.
+    pub fn is_away(&self) -> bool {
+        self.presence.is_away()
+    }
+
     /// Whether other clients may have the other board.
     pub fn has_yielded(&self) -> bool {
         self.presence.has_yielded()
