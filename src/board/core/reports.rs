@@ -132,9 +132,10 @@ impl Core {
         }
     }
 
-    /// The pieces are put up for another game: clients that are away keep the board from no other.
+    /// The pieces are put up for another game: clients that are away keep the board from no other. A board that does not sense its
+    /// pieces says the same when it is switched on.
     pub(super) fn begins_without_who_is_away(&mut self) {
-        if self.claims.begins_without() {
+        if self.driver.profile().senses() && self.claims.begins_without() {
             self.target_stated(true);
         }
     }
