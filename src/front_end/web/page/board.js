@@ -237,7 +237,10 @@ class Board {
     if (state.ending && this.isOnLichess()) add("again", t("again"), { now: true });
     for (const asks of ["draw", "take-back"]) {
       const offered = paired?.offer === asks;
-      if (can.has(asks)) add(asks, t(offered ? asks + "-accept" : asks), { now: offered });
+      // Two people have agreed before one of them presses: it ends their game.
+      const twice = asks === "draw" && !paired?.hand;
+      const words = twice ? "draw-agreed" : asks;
+      if (can.has(asks)) add(asks, t(offered ? asks + "-accept" : words), { now: offered, twice });
     }
     if (can.has("decline")) add("decline", t("decline"), { now: Boolean(paired.offer) });
     for (const asks of ["resign", "abort", "berserk"]) if (can.has(asks)) add(asks, t(asks), { twice: true });
