@@ -330,13 +330,13 @@ impl Reader<'_> {
                     key.push(name.to_string());
                     words::missing(name, table.as_deref())
                 }
-                Kind::InvalidType(found, right) if right.starts_with(WORDS) => {
-                    // Read again as a word, it is told which there are.
-                    let word = words::stands(found);
-                    *at(&mut value, &wrong)? = word.into();
-                    continue;
-                }
                 Kind::InvalidType(found, right) | Kind::InvalidValue(found, right) => {
+                    let is_word = right.starts_with(WORDS);
+                    if let Some(given) = at(&mut value, &wrong).filter(|_| is_word) {
+                        // Read again as a word, it is told which there are.
+                        *given = words::stands(found).into();
+                        continue;
+                    }
                     words::unfit(found, right)
                 }
                 Kind::Message(text) => text.clone(),
