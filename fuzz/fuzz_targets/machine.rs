@@ -210,7 +210,7 @@ impl World {
         while self.core.poll_transmit(self.now).is_some() {}
         while self.core.poll_event().is_some() {}
         let snapshot = self.core.snapshot();
-        if let (Some(target), Advice::SetUp(fen)) = (&snapshot.target, &snapshot.advice) {
+        if let (Some(target), Advice::SetUp { fen, .. }) = (&snapshot.target, &snapshot.advice) {
             let is_of = |game: &Game| {
                 (0..=game.len())
                     .any(|plies| *game.position_at(plies).board() == fen.as_setup().board)

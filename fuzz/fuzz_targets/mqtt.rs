@@ -59,7 +59,8 @@ libfuzzer_sys::fuzz_target!(|lines: &str| {
                 };
                 let _ = envelope.is_good(at);
                 if let Ok(Order::Statement(command)) = orders::read(&envelope.command) {
-                    let Ok(Order::Statement(again)) = orders::read(&orders::write(&command, None)) else {
+                    let Ok(Order::Statement(again)) = orders::read(&orders::write(&command, None))
+                    else {
                         panic!("{command} is not read again");
                     };
                     assert_eq!(again.to_string(), command.to_string());
