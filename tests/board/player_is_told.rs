@@ -133,6 +133,17 @@ impl Rig {
         rig
     }
 
+    /// A Citrine that shows the program's answer to the first move.
+    fn citrine_shows() -> Self {
+        let mut rig = Self::citrine();
+        rig.begins();
+        rig.answers("M   1   e2-e4\r\n", "e2e4");
+        rig.follows(game("e2e4 e7e5"));
+        rig.waits(1);
+        rig.hears("M   1,  e7-e5\r\n");
+        rig
+    }
+
     fn waits(&mut self, seconds: u64) {
         self.pass(Duration::from_secs(seconds));
         self.core.timeout(self.now);
@@ -362,12 +373,7 @@ fn a_move_that_was_shown_is_not_asked_for_when_its_game_has_ended_or_its_program
         end: GameEnd::resigned(Color::White),
     };
     for leaves in [Command::Release { client: CLIENT }, ended] {
-        let mut rig = Rig::citrine();
-        rig.begins();
-        rig.answers("M   1   e2-e4\r\n", "e2e4");
-        rig.follows(game("e2e4 e7e5"));
-        rig.waits(1);
-        rig.hears("M   1,  e7-e5\r\n");
+        let mut rig = Rig::citrine_shows();
         assert!(matches!(rig.snapshot().advice, Advice::Shown { .. }));
         rig.says(leaves);
         rig.waits(10);
@@ -395,12 +401,7 @@ fn a_game_that_ended_before_its_first_move_does_not_end_the_next() {
 #[test]
 fn the_first_move_of_a_program_that_states_positions_is_shown_though_the_game_before_began_with_it()
 {
-    let mut rig = Rig::citrine();
-    rig.begins();
-    rig.answers("M   1   e2-e4\r\n", "e2e4");
-    rig.follows(game("e2e4 e7e5"));
-    rig.waits(1);
-    rig.hears("M   1,  e7-e5\r\n");
+    let mut rig = Rig::citrine_shows();
     rig.says(Command::Release { client: CLIENT });
     rig.hears("New Game\r\n");
     rig.waits(1);

@@ -138,11 +138,15 @@ async fn a_player_at_a_linked_board_resigns_and_begins_the_next_game_by_a_press(
     let mut places = places([&house, &house], hands);
     places[0].turn(0).await;
     let ucb = || "ucb".parse().unwrap();
-    let said = pairings.say(&ucb(), Saying::TakeBack).await;
-    let told = matches!(&said, Err(NotSaid::NotNow(how)) if how.contains("with the pieces"));
-    assert!(told, "{said:?}");
+    let refused = async |words: &str| {
+        let said = pairings.say(&ucb(), Saying::TakeBack).await;
+        let told = matches!(&said, Err(NotSaid::NotNow(how)) if how.contains(words));
+        assert!(told, "{said:?}");
+    };
+    refused("no game in progress").await;
     places[0].hand.does("e2e4").await;
     places[1].executes("e2e4").await;
+    refused("with the pieces").await;
     pairings.say(&ucb(), Saying::Resign).await.unwrap();
     let lost = |state: &Snapshot| state.ending == Some(GameEnd::resigned(Color::Black));
     for name in ["citrine", "ucb"] {

@@ -413,9 +413,9 @@ impl Claims {
         self.admit_waiting()
     }
 
-    /// The pieces are put up for another game: who is disconnected, and nobody else has the board, no longer has it. `true` if the
-    /// board's target changed.
-    pub fn begins_without(&mut self) -> bool {
+    /// The pieces are put up for another game: if only disconnected clients have the board, they lose it. `true` if the board's
+    /// target changed.
+    pub fn drop_absent(&mut self) -> bool {
         let was_kept = self.kept.take().is_some();
         let stays = |label: &ClientName| matches!(label, ClientName::Link(_) | ClientName::Lichess);
         let gone = |claim: &Claim| claim.presence == Presence::Away && !stays(&claim.label);

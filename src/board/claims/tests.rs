@@ -43,15 +43,15 @@ fn who_is_away_when_the_pieces_are_put_up_gets_the_board_again_when_it_is_back_a
     let mut claims = Claims::default();
     state(&mut claims, WHITE, "e2e4");
     claims.set_awaiting(WHITE, true, &Held::default());
-    assert!(!claims.begins_without(), "it is there");
+    assert!(!claims.drop_absent(), "it is there");
     claims.set_away(WHITE, true);
-    assert!(claims.begins_without() && !claims.has_game());
+    assert!(claims.drop_absent() && !claims.has_game());
     claims.set_away(WHITE, false);
     assert!(claims.admit_waiting() && claims.has(WHITE));
     // One whose connection was lost comes back as another client.
     claims.lose(WHITE);
     assert!(claims.has_game());
-    claims.begins_without();
+    claims.drop_absent();
     assert!(!claims.has_game());
 }
 

@@ -318,7 +318,7 @@ impl Core {
             ply -= 1;
         }
         if self.held.game().is_empty() {
-            self.begins_without_who_is_away();
+            self.drop_absent();
         }
     }
 

@@ -107,7 +107,7 @@ impl Core {
             Some(Advice::NewGame { .. }) => self.driver.stepping() && !target.is_empty(),
             Some(Advice::TakeBack(_)) => !held.continues(target),
             Some(_) => false,
-            None => held != target && self.held.unconfirmed().is_some(),
+            None => self.held.unconfirmed().is_some() && held != target,
         };
         if !goes_on || self.driver.profile() != (Profile::Pieces { motor: false }) {
             return false;

@@ -132,17 +132,17 @@ impl Core {
         }
     }
 
-    /// The pieces are put up for another game: clients that are away keep the board from no other. A board that does not sense its
-    /// pieces says the same when it is switched on.
-    pub(super) fn begins_without_who_is_away(&mut self) {
-        if self.driver.profile().senses() && self.claims.begins_without() {
+    /// The pieces are put up for another game: disconnected clients lose the board. A board that does not sense its pieces reports the
+    /// same when it is switched on, which means nothing.
+    pub(super) fn drop_absent(&mut self) {
+        if self.driver.profile().senses() && self.claims.drop_absent() {
             self.target_stated(true);
         }
     }
 
     /// The hand has put the pieces where the game on the board begins.
     pub(super) fn begun_by_hand(&mut self, now: Instant) {
-        self.begins_without_who_is_away();
+        self.drop_absent();
         self.verdict.goes_on();
         self.deviation.corrected();
         self.hand.put_to_start();

@@ -195,11 +195,11 @@ impl LinkedGame {
             Saying::NewGame => {
                 Err("a game is in progress: both players put the pieces on their starting squares, or one resigns".to_owned())
             }
-            Saying::Resign | Saying::Abort | Saying::Ready | Saying::Berserk | Saying::Decline => {
-                Err("there is nothing to say to the other board now: make a move".to_owned())
+            _ if self.over.is_some() || self.game.is_empty() => {
+                Err("no game in progress: make the first move, or press 'new game'".to_owned())
             }
-            Saying::Draw | Saying::TakeBack => {
-                Err("two linked boards do this with the pieces: take moves back there, or agree on a draw with one king on a light and one on a dark square of the centre".to_owned())
+            _ => {
+                Err("two linked boards are played with the pieces: take moves back there, agree on a draw with one king on a light and one on a dark square of the centre, or resign".to_owned())
             }
         }
     }

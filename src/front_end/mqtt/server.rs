@@ -117,7 +117,7 @@ async fn next_epoch(mut shelf: Shelf) -> u64 {
 }
 
 /// What all daemons say of themselves.
-fn onlines() -> Filter {
+fn online_of_all() -> Filter {
     Filter::of(&format!("{}/+/online", super::topics::ROOT))
 }
 
@@ -473,7 +473,7 @@ impl<'a> Server<'a> {
         }
         if !filters.is_empty() {
             // What a daemon has said of itself may have come before anybody here wanted its boards.
-            self.filters.push(onlines());
+            self.filters.push(online_of_all());
             self.filters.append(&mut filters);
         }
         self.elsewhere();
@@ -608,7 +608,7 @@ impl<'a> Server<'a> {
         };
         self.left_behind = 0;
         self.filters = vec![
-            onlines(),
+            online_of_all(),
             Filter::of(&Topic::answers(&self.daemon)),
             board("commands"),
             board("press"),
