@@ -216,6 +216,8 @@ pub struct Standing {
     pub programs: Programs,
     /// Whether that is in the main file, and is changed there.
     pub programs_fixed: bool,
+    /// Where they connect, unless it is off.
+    pub programs_at: Option<String>,
     /// Where games on Lichess are played, if there is a board for them.
     pub lichess_board: Option<BoardName>,
     /// The board that was named or chosen for that: it cannot be linked.

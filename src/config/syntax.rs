@@ -139,11 +139,13 @@ fn quoted_name(line: &str) -> Option<String> {
 type Step = fn(&str) -> String;
 
 /// The repairs that may make a line TOML, in order, each with the mistake that it repairs.
-const STEPS: [(Step, &str); 4] = [
+const STEPS: [(Step, &str); 6] = [
     (spaces, "there is a no-break space in it"),
     (straight, "text needs straight quotes"),
     (closed, "a bracket or brace is missing"),
     (quoted, "text needs quotes"),
+    (ended, "a quote is missing"),
+    (single, "a backslash needs 'single quotes'"),
 ];
 /// Characters that web pages and word processors use as spaces.
 const SPACES: [char; 6] = [
@@ -220,6 +222,25 @@ fn closed(line: &str) -> String {
         return line.to_owned();
     };
     format!("{text} {comment}").trim_end().to_owned()
+}
+
+/// Closes the text that a line ends in.
+fn ended(line: &str) -> String {
+    let text = line.trim_end();
+    if text.matches('"').count().is_multiple_of(2) {
+        return line.to_owned();
+    }
+    let inside = text.trim_end_matches([' ', '}', ']']);
+    format!("{inside}\"{}", &text[inside.len()..])
+}
+
+/// In straight quotes a backslash stands for something else.
+fn single(line: &str) -> String {
+    if line.contains('\\') {
+        line.replace('"', "'")
+    } else {
+        line.to_owned()
+    }
 }
 
 /// Puts quotes around values that lack them, also in braces.

@@ -297,7 +297,7 @@ fn check_tells_what_is_pushed_and_the_line_of_a_mistake() {
         "{told}"
     );
     assert!(
-        told.contains("round3.csv, line 2: there is no board `oak`"),
+        told.contains("round3.csv, left out: line 2: there is no board `oak`"),
         "{told}"
     );
     assert!(told.contains("scopes[]=study:write"), "{told}");

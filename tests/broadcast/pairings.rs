@@ -74,6 +74,15 @@ fn each_mistake_has_its_line_and_its_remedy() {
         assert_eq!(error.line, line, "{text}");
         assert!(error.to_string().contains(words), "{error}");
     }
+    // One file for the boards of several broadcasts.
+    let text = "citrine,Zoë,Cleo\noak,Dan,Eva\nelm,Fay,Gil\n";
+    let read = Pairings::read(text.as_bytes(), &boards()).unwrap();
+    let left_out = read.left_out().unwrap().to_string();
+    assert_eq!(read.len(), 1);
+    assert!(
+        left_out.starts_with("line 2: there is no board `oak`"),
+        "{left_out}"
+    );
     let latin = b"citrine,Zo\xeb,Cleo\n";
     assert_eq!(
         Pairings::read(latin, &boards()).unwrap_err().wrong,

@@ -315,12 +315,19 @@ fn what_was_pasted_from_a_page_or_typed_on_a_phone_is_told_with_its_line_and_wha
     for (port, why) in [
         ("“/dev/ttyUSB0”", "straight quotes"),
         ("/dev/ttyUSB0", "needs quotes"),
+        ("\"/dev/ttyUSB0", "a quote is missing"),
     ] {
         refused_for(
             &text.replace("{}", port),
             &[&["3: this is not TOML", why, serial]],
         );
     }
+    let games = "[games]\nsite = \"C:\\Users\\Zoë\"\n";
+    let right = "write site = 'C:\\Users\\Zoë'";
+    refused_for(
+        &format!("{games}{CITRINE}"),
+        &[&["2: this is not TOML", "single quotes", right]],
+    );
     let pasted = CITRINE.replace("= { ", "=\u{a0}{\u{a0}");
     refused_for(
         &pasted,
@@ -442,7 +449,7 @@ fn a_mistake_is_not_named_twice_in_other_words() {
         ("[[boards.b]]\nkind = \"swpp\"\nx = 1\n", "one bracket"),
         ("[whitepawn]\nboard = \"b\"\nx = 1\n", "two brackets"),
         ("[uci listen\nlisten = 3\n", "TOML"),
-        ("[boards.b]\nkind = \"novag-ucb\n", "TOML"),
+        ("[boards.b]\nkind = = \"novag-ucb\"\n", "TOML"),
     ] {
         refused_for(text, &[&[words]]);
     }

@@ -686,7 +686,10 @@ async fn the_only_board_on_usb_is_the_same_at_every_socket_though_it_has_no_numb
 #[tokio::test]
 async fn chess_programs_of_the_network_are_let_in_by_a_switch_unless_the_main_file_says_where() {
     let machine = Machine::start("").await;
-    assert_eq!(machine.settings().await["programs_fixed"], json!(true));
+    let settings = machine.settings().await;
+    assert_eq!(settings["programs_fixed"], json!(true));
+    let at = settings["programs_at"].as_str().unwrap();
+    assert!(at.starts_with("127.0.0.1:"), "{at}");
     let network = json!({"programs": "network"});
     let (status, refused) = machine.asks("POST", "settings", &network).await;
     assert_eq!(status, 409, "{refused}");

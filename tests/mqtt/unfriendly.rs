@@ -260,3 +260,24 @@ async fn a_state_that_somebody_else_says_of_our_board_is_said_right_again() {
     }
     far.until("far", |state| state.link.is_open()).await;
 }
+
+#[tokio::test]
+async fn a_state_that_claims_to_be_later_than_ours_does_not_silence_our_board() {
+    let Some(broker) = Mosquitto::start(false).await else {
+        return;
+    };
+    let (near, far, hand) = two(&broker).await;
+    let mut gui = far.gui().await;
+    gui.begins().await;
+    asks(&near, 0).await;
+    let mut voice = Voice::new(&broker, &[STATE]).await;
+    let mut state = voice.hears(STATE, |state| state["revision"].is_u64()).await;
+    for claim in ["revision", "sequence"] {
+        let epoch = state["epoch"].as_u64();
+        state[claim] = u64::MAX.into();
+        voice.says(STATE, state.to_string(), true).await;
+        let right = voice.hears(STATE, |state| state["epoch"].as_u64() > epoch);
+        state = timeout(CORRECTED, right).await.unwrap();
+    }
+    hand.answers(&mut gui, "e2e4").await;
+}

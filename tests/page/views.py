@@ -35,7 +35,7 @@ KINDS = [*((kind, SWPP if kind == "swpp" else f"A board of the kind {kind}", ["b
 SETTINGS = {
     "version": "0.1.0", "control": "paired", "may_control": True, "may_pair": True, "why_not": None,
     "games": "/var/lib/boardbridge/games", "site": "Kitchen table", "player": None, "every_move": False, "games_fixed": [], "added": ["citrine", "neo"], "keyed": [], "started": [],
-    "linked": [], "fixed": [], "programs": "here", "programs_fixed": False, "lichess": True,
+    "linked": [], "fixed": [], "programs": "here", "programs_fixed": False, "programs_at": "127.0.0.1:9670", "lichess": True,
     "lichess_board": "citrine", "lichess_chosen": None, "lichess_accept": "ask", "lichess_take_backs": "ask", "lichess_fixed": [],
     "whitepawn_tcp": None, "whitepawn_ble": "dgt", "whitepawn_rfcomm": None, "whitepawn_fixed": [], "unseen": [],
     "kinds": [{"kind": kind, "title": title, "media": media, "key": kind == "dgt-pegasus"} for kind, title, media in KINDS],
@@ -178,7 +178,7 @@ SCENES = {
     "two boards": Scene(FOUR[:2]),
     "four boards": Scene(FOUR),
     "found boards": Scene(FOUR, FOUND, keyed=["neo"], started=["neo"], linked=["citrine.dgt"]),
-    "fixed": Scene(FOUR[:2], added=[], fixed=["citrine"], engines=(), programs="network", programs_fixed=True,
+    "fixed": Scene(FOUR[:2], added=[], fixed=["citrine"], engines=(), programs="network", programs_fixed=True, programs_at="0.0.0.0:9671",
                    games_fixed=["player", "every_move"], lichess_fixed=["board", "take_backs"], whitepawn_fixed=["ble"]),
     "may not": Scene([state("citrine", ITALIAN, **LICHESS)], may_control=False, may_pair=False,
                      why_not='control is off: to allow it from this computer, set control = "local" under [web] in the configuration'),
@@ -354,6 +354,7 @@ def offers(page: Page, server: Server, address: str) -> None:
     assert "sudo apt install stockfish" in page.text("#no-engine")
     switch = page.one("#desk .programs")
     assert switch.is_selected() and not switch.is_enabled() and "set in the configuration" in page.text("#desk .switches")
+    assert page.text("#program-line") == "boardbridge uci --connect 127.0.0.1:9671", "it listens elsewhere than usual"
     shows(page, server, address, "chosen", "desk")
     offered = "return [...document.querySelectorAll('#at-boards li')].map((item) => [...item.querySelector('select').options].map((one) => one.value).filter((one) => one.startsWith('board')))"
     assert page.driver.execute_script(offered) == [[], ["board neo"], ["board dgt"]], "the board of Lichess plays no other board"

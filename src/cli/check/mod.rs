@@ -434,6 +434,10 @@ fn round(entry: &BroadcastConfig, boards: &[BoardName]) -> String {
                     "  players  {name:<18} of {} boards in {shown}",
                     pairings.len()
                 );
+                if let Some(left_out) = pairings.left_out() {
+                    let note = format!("{shown}, left out: {left_out}");
+                    text += &told(name, Outcome::Note(note));
+                }
                 let missing = boards.iter().filter(|board| !pairings.has(board));
                 let missing: Vec<&str> = missing.map(BoardName::as_str).collect();
                 if !missing.is_empty() {

@@ -39,6 +39,7 @@ use crate::{
     config::{Config, ConfigError, Key, added::LEFT_OUT},
     discovery::{plugging::Plugging, probe::Finding},
     driver::{identity::Identity, registry::MAKES},
+    net::door::Listen,
     system::apart,
     transport::hid::Roots,
     vocabulary::BoardName,
@@ -285,6 +286,10 @@ impl Desk {
                 Programs::Network
             },
             programs_fixed: self.config.says(Key::LISTEN),
+            programs_at: match &self.config.uci.listen {
+                Listen::Off => None,
+                Listen::At(address) => Some(address.clone()),
+            },
             lichess_board: self.config.lichess_board(),
             lichess_chosen: self.of_lichess().cloned(),
             lichess_accept: lichess.map(|entry| entry.accept).unwrap_or_default(),

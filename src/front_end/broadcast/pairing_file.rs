@@ -68,7 +68,10 @@ pub struct Listed {
 
 /// Who plays at which board.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Pairings(BTreeMap<BoardName, ByColor<Option<Listed>>>);
+pub struct Pairings {
+    players: BTreeMap<BoardName, ByColor<Option<Listed>>>,
+    left_out: Option<PairingError>,
+}
 
 /// Why a file cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -154,27 +157,35 @@ impl Pairings {
         } else {
             pairings.read_csv(text, boards)?;
         }
-        Ok(pairings)
+        match pairings.left_out.take_if(|_| pairings.players.is_empty()) {
+            Some(nothing) => Err(nothing),
+            None => Ok(pairings),
+        }
+    }
+
+    /// The first line that was left out: a file for several broadcasts has boards of the others.
+    pub fn left_out(&self) -> Option<&PairingError> {
+        self.left_out.as_ref()
     }
 
     /// The player of this colour at a board, if the file has one.
     pub fn player(&self, board: &BoardName, color: Color) -> Option<&Listed> {
-        self.0.get(board)?.get(color).as_ref()
+        self.players.get(board)?.get(color).as_ref()
     }
 
     /// Whether the file has this board.
     pub fn has(&self, board: &BoardName) -> bool {
-        self.0.contains_key(board)
+        self.players.contains_key(board)
     }
 
     /// How many boards it has.
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.players.len()
     }
 
     /// Whether it has none.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.players.is_empty()
     }
 
     fn read_csv(&mut self, text: &str, boards: &[BoardName]) -> Result<(), PairingError> {
@@ -221,7 +232,7 @@ impl Pairings {
                     None => return Err(at(Wrong::TooManyCells)),
                 }
             }
-            self.add(&values, boards).map_err(at)?;
+            self.add(&values, boards, line_number)?;
         }
         Ok(())
     }
@@ -249,16 +260,32 @@ impl Pairings {
                     values[place] = value;
                 }
             } else if let Some(line) = begun.take() {
-                self.add(&values, boards)
-                    .map_err(|wrong| PairingError { line, wrong })?;
+                self.add(&values, boards, line)?;
                 values = Default::default();
             }
         }
         Ok(())
     }
 
-    /// Adds a line, with the values of [`COLUMNS`].
-    fn add(&mut self, values: &[String], boards: &[BoardName]) -> Result<(), Wrong> {
+    /// Adds a line, with the values of [`COLUMNS`], unless its board is not in the broadcast.
+    fn add(
+        &mut self,
+        values: &[String],
+        boards: &[BoardName],
+        line: usize,
+    ) -> Result<(), PairingError> {
+        let added = self.players_at(values, boards);
+        let at = |wrong| PairingError { line, wrong };
+        match added.map_err(at) {
+            Err(left_out) if matches!(left_out.wrong, Wrong::UnknownBoard { .. }) => {
+                self.left_out.get_or_insert(left_out);
+                Ok(())
+            }
+            added => added,
+        }
+    }
+
+    fn players_at(&mut self, values: &[String], boards: &[BoardName]) -> Result<(), Wrong> {
         let [
             board,
             white,
@@ -285,7 +312,7 @@ impl Pairings {
             white: player(white, white_elo, white_fide)?,
             black: player(black, black_elo, black_fide)?,
         };
-        if self.0.insert(board.clone(), players).is_some() {
+        if self.players.insert(board.clone(), players).is_some() {
             return Err(Wrong::Twice(board));
         }
         Ok(())

@@ -179,6 +179,9 @@ async fn run(mut table: Table, stop: CancellationToken) {
                     match read_pairings(read, &table.boards) {
                         Ok(pairings) => {
                             info!("the pairing file has {} boards", pairings.len());
+                            if let Some(left_out) = pairings.left_out() {
+                                warn!("left out of the pairing file: {left_out}");
+                            }
                             round.pairings(pairings);
                             wrong = None;
                         }

@@ -18,6 +18,8 @@ pub struct Wrong {
     pub online: bool,
     /// Whose states.
     pub boards: BTreeSet<BoardName>,
+    /// Whether nothing is believed that we say in this epoch: another has gone further in it.
+    pub epoch: bool,
 }
 
 /// What waits to be corrected, and since when something was.
@@ -36,6 +38,11 @@ impl Corrections {
     /// Somebody says something of a board of ours.
     pub fn board(&mut self, board: BoardName) {
         self.wrong.boards.insert(board);
+    }
+
+    /// Somebody has gone further in our epoch.
+    pub fn epoch(&mut self) {
+        self.wrong.epoch = true;
     }
 
     /// When the next correction is due, if something is wrong.

@@ -55,6 +55,13 @@ impl Outward {
         }
     }
 
+    /// Whether others know something of this board that stands later than all that we have said of it.
+    pub fn is_behind(&mut self, board: &BoardName, known: Numbers) -> bool {
+        let said = self.told(board).numbers;
+        known.epoch == said.epoch
+            && (known.sequence > said.sequence || known.revision > said.revision)
+    }
+
     /// The boards that are published.
     pub fn boards(&self) -> impl Iterator<Item = &BoardName> {
         self.boards.keys()

@@ -30,6 +30,7 @@ use super::{
     outward::Outward,
     remote::{Ours, Remote},
     settings::{DaemonName, MqttConfig},
+    state::{Numbers, Object},
     topics::{About, Part, Topic},
 };
 use crate::{
@@ -551,11 +552,16 @@ impl<'a> Server<'a> {
 
     /// What was said under our name with a higher epoch is over, and others believe nothing of ours until we have one above it.
     fn outdoes(&mut self, epoch: u64) {
-        self.epoch = epoch.saturating_add(1);
         info!(
             "another BoardBridge called {}, or one from before the clock was set back, is gone: everything is said again",
             self.daemon
         );
+        self.begins(epoch.saturating_add(1));
+    }
+
+    /// Says everything again, as of another start.
+    fn begins(&mut self, epoch: u64) {
+        self.epoch = epoch;
         self.outward.begins(self.epoch);
         for elsewhere in self.remotes.values_mut() {
             elsewhere.remote.begins_anew(self.epoch);
@@ -720,11 +726,7 @@ impl<'a> Server<'a> {
         }
         let now = Instant::now();
         if said.online && (live || said.epoch > self.epoch) {
-            let words = format!(
-                "another BoardBridge on this broker is called {} too: give one of them another `name` in [mqtt]",
-                self.daemon
-            );
-            self.complaints.complain("our name", &words);
+            self.complain_of_namesake();
         }
         if said.epoch > self.epoch {
             // Nothing is published in this connection yet: all of it begins above what is over.
@@ -748,13 +750,34 @@ impl<'a> Server<'a> {
     /// Somebody says something of a board of ours, which the broker may have kept.
     fn foreign(&mut self, board: &BoardName, topic: &str, payload: &Bytes) {
         // Whoever has our name and a higher epoch is believed, not we.
-        if self.namesake.is_none()
-            && !self.outbox.says(topic, payload)
-            && let Some(board) = self.own_board(board)
-        {
-            self.corrections.board(board.name);
-            self.correct();
+        if self.namesake.is_some() || self.outbox.says(topic, payload) {
+            return;
         }
+        let Some(board) = self.own_board(board) else {
+            return;
+        };
+        let said = serde_json::from_slice(payload)
+            .map_or(Numbers::default(), |said: Object| said.numbers());
+        if said.epoch > self.epoch {
+            self.complain_of_namesake();
+            let (epoch, until) = (said.epoch, Instant::now() + AWAY_AFTER);
+            self.namesake = Some(Namesake { epoch, until });
+            return;
+        }
+        if self.outward.is_behind(&board.name, said) {
+            self.complain_of_namesake();
+            self.corrections.epoch();
+        }
+        self.corrections.board(board.name);
+        self.correct();
+    }
+
+    fn complain_of_namesake(&mut self) {
+        let words = format!(
+            "another BoardBridge on this broker is called {} too: give one of them another `name` in [mqtt]",
+            self.daemon
+        );
+        self.complaints.complain("our name", &words);
     }
 
     /// Says again what others have said wrongly in our place, if it is time.
@@ -762,6 +785,10 @@ impl<'a> Server<'a> {
         let Some(wrong) = self.corrections.due(Instant::now()) else {
             return;
         };
+        if wrong.epoch {
+            self.begins(self.epoch.saturating_add(1));
+            return;
+        }
         if wrong.online {
             self.put(online(&self.daemon, true, self.epoch));
         }

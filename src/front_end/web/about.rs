@@ -34,6 +34,7 @@ pub(super) async fn daemon(
         "fixed": standing.fixed,
         "programs": standing.programs,
         "programs_fixed": standing.programs_fixed,
+        "programs_at": standing.programs_at,
         "lichess_board": standing.lichess_board,
         "lichess_chosen": standing.lichess_chosen,
         "lichess_accept": standing.lichess_accept,

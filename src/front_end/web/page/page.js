@@ -258,6 +258,10 @@ async function showSettings() {
     one.disabled = !settings.may_control || settings.programs_fixed;
     write(one.previousElementSibling, settings.programs_fixed ? t("fixed", { words: t("programs") }) : t("programs"));
   }
+  const at = settings.programs_at;
+  $("program-bar").hidden = !at;
+  write($("program-how"), t(at ? "program-how" : "programs-off"));
+  if (at) write($("program-line"), programLine(at));
   showKept();
   const values = [
     [t("version"), settings.version],
@@ -266,6 +270,13 @@ async function showSettings() {
     ...[...boards.values()].filter(({ state }) => state).map(({ name, state }) => [t("board", { board: name }), [state.id, state.transport].filter(Boolean).join(", ")]),
   ];
   $("values").replaceChildren(...values.flatMap(([name, value]) => [element("dt", "", name), element("dd", "", value)]));
+}
+
+/** What a chess program is given as its engine. The usual port is found without an address. */
+function programLine(at) {
+  const [, host, port] = at.match(/^(.*):(\d+)$/);
+  const from = settings.programs === "network" ? location.hostname : host;
+  return "boardbridge uci" + (port === "9670" ? "" : ` --connect ${from}:${port}`);
 }
 
 /** What this browser remembers. */
