@@ -280,7 +280,7 @@ impl Actor {
                 }
             };
             self.record(Item::LinkDown(why.clone()));
-            self.core.link_down(Instant::now(), why);
+            self.core.link_down(now(), why);
             self.publish().await;
             if self.unlinked(backoff.next_wait().max(pause), stop).await {
                 return;

@@ -120,7 +120,6 @@ pub struct Held {
     #[serde(skip)]
     list: Vec<Reported>,
     /// The moves from this ply on were made by the hand. Earlier ones were told to the board, or found on it.
-    #[serde(alias = "fresh_from")]
     by_hand_from: usize,
     /// This many moves stood on the board when it was first asked: it is unknown when they were made.
     found: usize,
@@ -456,11 +455,6 @@ impl Held {
         self.listed = None;
     }
 
-    /// The last move was taken back at our request.
-    pub fn taken_back(&mut self) {
-        self.pop();
-    }
-
     /// The hand has executed what was shown, and the pieces stand as in the game.
     pub fn confirm(&mut self) {
         self.unconfirmed = false;
@@ -468,15 +462,15 @@ impl Held {
         self.misplaced = None;
     }
 
-    fn pop(&mut self) -> Option<Move> {
-        let last = self.game.pop();
+    /// The last move was taken back.
+    pub fn taken_back(&mut self) {
+        self.game.pop();
         let gone = self.base.saturating_sub(self.game.len());
         self.base -= gone;
         self.lead.truncate(self.lead.len().saturating_sub(gone));
         self.by_hand_from = self.by_hand_from.min(self.game.len());
         self.found = self.found.min(self.game.len());
         self.confirm();
-        last
     }
 
     fn played(&mut self, m: Move) -> Meaning {
@@ -581,7 +575,7 @@ impl Held {
         if let Some(plies) = self.last_ply_with(&board) {
             let back: Vec<Move> = self.game.moves()[plies..].iter().rev().copied().collect();
             self.game = self.game.truncated(plies + 1);
-            self.pop();
+            self.taken_back();
             return Meaning::TookBack(back);
         }
         self.misplaced = Some(Box::new(board));
@@ -615,7 +609,7 @@ impl Held {
                     // It is unknown whether the board counts a move that it shows and the hand has not made.
                     self.doubt();
                 }
-                self.pop();
+                self.taken_back();
                 Meaning::TookBack(vec![last])
             }
             // A move was taken back whose report was lost: the board holds this position again.
@@ -626,8 +620,8 @@ impl Held {
 
     /// Handles the board's own list of its game.
     ///
-    /// `targets` are games the board may be in, besides the one known.
-    pub fn learn(&mut self, list: List<'_>, targets: &[&Game]) -> Listed {
+    /// `target` is a game the board may be in, besides the one known.
+    pub fn learn(&mut self, list: List<'_>, target: Option<&Game>) -> Listed {
         self.list = list.moves.to_vec();
         let held = self.game.clone();
         // Where the board's record may begin: at the known ply plus the moves it skipped, at the known ply, or one before it;
@@ -643,10 +637,7 @@ impl Held {
         let shown = self.opening == Opening::Shown && self.certainty == Certainty::Sure;
         let standard = list.skipped == 0 && !shown;
         let standard = standard.then(|| (0, 0, Game::standard()));
-        let follows = |game: &Game| {
-            let fits = |target: &&Game| game.continues(target) || target.continues(game);
-            targets.iter().any(fits)
-        };
+        let follows = |game: &Game| target.is_some_and(|target| game.is_in_line_with(target));
         let begun: Vec<_> = known
             .chain(standard)
             .filter_map(|(base, lead, start)| {
@@ -668,9 +659,9 @@ impl Held {
         // unknown where it begins, the squares decide.
         let same =
             |(.., game): &(usize, usize, Game)| game.position().board() == found.position().board();
-        let proves = |target: &&Game| target.len() >= PROOF && found.continues(target);
+        let proves = |target: &Game| target.len() >= PROOF && found.continues(target);
         let known = proved && led == lead;
-        let sure = (known || targets.iter().any(proves)) && begun.iter().all(same);
+        let sure = (known || target.is_some_and(proves)) && begun.iter().all(same);
         self.base = base;
         self.lead.truncate(led);
         if !held.continues(&found) {
@@ -689,8 +680,7 @@ impl Held {
     /// Whether the board, asked again, may turn out to hold `target` after all: what it listed was understood before any client
     /// stated a game.
     pub fn may_be_told_better(&self, target: &Game) -> bool {
-        let fits = self.game.continues(target) || target.continues(&self.game);
-        self.grounds == Grounds::List && !fits
+        self.grounds == Grounds::List && !self.game.is_in_line_with(target)
     }
 
     /// The game is now `found`: its moves beyond the held game were played by the hand, unseen.
@@ -718,8 +708,8 @@ impl Held {
     }
 
     /// Handles the board's own picture of its squares.
-    pub fn see(&mut self, board: &Board, turn: Option<Color>, targets: &[&Game]) -> Seen {
-        if self.follows(board, turn, targets) {
+    pub fn see(&mut self, board: &Board, turn: Option<Color>, target: Option<&Game>) -> Seen {
+        if self.follows(board, turn, target) {
             if self.opening == Opening::Assumed {
                 self.opening = Opening::Known;
             }
@@ -781,7 +771,7 @@ impl Held {
     }
 
     /// Whether the squares show a known game's last position, or one move beyond. If so, that becomes the game.
-    fn follows(&mut self, board: &Board, turn: Option<Color>, targets: &[&Game]) -> bool {
+    fn follows(&mut self, board: &Board, turn: Option<Color>, target: Option<&Game>) -> bool {
         let fits = |position: &Chess| {
             position.board() == board && turn.is_none_or(|turn| turn == position.turn())
         };
@@ -803,25 +793,24 @@ impl Held {
             }
             return true;
         }
-        for target in targets {
-            let next = leads_to(target.position(), board);
-            if fits(target.position()) || next.is_some() {
-                let listed = self.listed;
-                self.replace((*target).clone());
-                self.listed = listed;
-                if let Some(m) = next {
-                    self.played(m);
-                    if self.list.is_empty() {
-                        // The move was part of the position given to the board: the hand did not make it there.
-                        self.base = self.game.len();
-                        self.by_hand_from = self.base;
-                    }
-                }
-                self.begin_record(next);
-                return true;
+        let Some(target) = target else { return false };
+        let next = leads_to(target.position(), board);
+        if next.is_none() && !fits(target.position()) {
+            return false;
+        }
+        let listed = self.listed;
+        self.replace(target.clone());
+        self.listed = listed;
+        if let Some(m) = next {
+            self.played(m);
+            if self.list.is_empty() {
+                // The move was part of the position given to the board: the hand did not make it there.
+                self.base = self.game.len();
+                self.by_hand_from = self.base;
             }
         }
-        false
+        self.begin_record(next);
+        true
     }
 
     /// The squares have identified the game; `next` is its last move if that was not known before. A list that does not fit the
@@ -923,7 +912,7 @@ mod tests {
             moves,
             full: false,
         };
-        held.learn(list, &[target])
+        held.learn(list, Some(target))
     }
 
     #[test]
@@ -942,7 +931,7 @@ mod tests {
                 Listed::Followed,
                 "that is a guess"
             );
-            let seen = held.see(target.position().board(), None, &[&target]);
+            let seen = held.see(target.position().board(), None, Some(&target));
             assert_eq!(seen, Seen::Followed);
             assert_eq!(*held.game(), target);
             // The hand plays on, and the board is asked again.
@@ -968,7 +957,7 @@ mod tests {
         let mut held = Held::default();
         held.replace(set_up.clone());
         learned(&mut held, "", &set_up);
-        let seen = held.see(on.position().board(), None, &[&set_up]);
+        let seen = held.see(on.position().board(), None, Some(&set_up));
         assert_eq!(seen, Seen::Followed);
         assert_eq!(*held.game(), on);
         learned(&mut held, "a2a3", &set_up);
@@ -995,7 +984,7 @@ mod tests {
                 moves: &[e2e4],
                 full: false,
             };
-            held.learn(list, &[&Game::standard()]);
+            held.learn(list, Some(&Game::standard()));
             assert_eq!(held.game().len(), 1);
             assert_eq!(held.is_found(0), !is_seen);
         }

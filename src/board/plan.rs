@@ -3,8 +3,6 @@
 //! GUI take-backs, resumed games, a position that jumps ahead, a daemon restart, a board that was unplugged for an
 //! hour: all are the same question, answered here.
 
-use shakmaty::Position;
-
 use super::held_game::{Certainty, Held};
 use crate::{
     chess::game::{Game, is_chess960_castling},
@@ -54,7 +52,7 @@ const OPENING: usize = 3;
 
 /// The next step from `held` toward `target`.
 pub fn plan(held: &Held, target: &Game, board: Profile, given: Circumstances) -> Plan {
-    if let Some(plies) = given.stands.filter(|_| held.certainty() == Certainty::Lost) {
+    if let Some(plies) = given.stands {
         return Plan::Do(if plies == 0 && target.is_standard() {
             Step::NewGame(given.beginning)
         } else {
@@ -66,9 +64,9 @@ pub fn plan(held: &Held, target: &Game, board: Profile, given: Circumstances) ->
     let restart = given.new_game && board.tells_moves_only() && target.is_standard();
     let known = held.certainty() == Certainty::Sure && !held.is_misplaced();
     let known = known && !given.afresh && !restart;
-    let (new_game_cost, set_up_cost) = match (given.sensed_costs, board.set_up_cost()) {
-        (Some((new_game, set_up)), Some(_)) => (new_game, Some(set_up)),
-        (_, usual) => (board.new_game_cost(), usual),
+    let (new_game_cost, set_up_cost) = match given.sensed_costs {
+        Some((new_game, set_up)) => (new_game, Some(set_up)),
+        None => (board.new_game_cost(), board.set_up_cost()),
     };
     // Who begins a new game puts the pieces at the start, not where the first move leads. A board that does not see that is told either
     // way.
@@ -106,11 +104,8 @@ pub fn plan(held: &Held, target: &Game, board: Profile, given: Circumstances) ->
         ways.push((new_game_cost + target.len(), Step::NewGame(given.beginning)));
     }
     if let Some(cost) = set_up {
-        // A position given piece by piece has no en-passant square: the double step is shown after it.
-        let en_passant = target.position().legal_ep_square().is_some();
-        let plies = target.len().saturating_sub(usize::from(en_passant));
-        let before = Box::new(target.truncated(plies));
-        ways.push((cost, Step::SetUp(before)));
+        // The double step is shown after it.
+        ways.push((cost, Step::SetUp(Box::new(target.without_en_passant()))));
     }
     // The first of equals: a move before a new game, a new game before a set-up.
     match ways.into_iter().min_by_key(|(cost, _)| *cost) {

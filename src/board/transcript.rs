@@ -75,6 +75,8 @@ pub const MAX_RECORDING: u64 = 64 * 1024 * 1024;
 pub const MAX_WAITING: usize = 1024;
 /// Bytes that may wait for the disk, besides one item.
 pub const MAX_WAITING_BYTES: usize = 512 * 1024;
+/// The latest time in a transcript: no recording runs for a year.
+const MAX_TIME: Duration = Duration::from_hours(365 * 24);
 /// The longest line read from a transcript, in bytes.
 pub const MAX_LINE: usize = 256 * 1024;
 
@@ -183,6 +185,13 @@ fn picture_of(board: &str) -> Option<&'static Picture> {
     registry::make(board.get("kind")?.as_str()?)?.picture
 }
 
+fn seconds(word: &str) -> Result<Duration, String> {
+    let seconds = word.parse().ok();
+    let time = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    let time = time.filter(|time| *time <= MAX_TIME);
+    time.ok_or_else(|| format!("`{word}` is not a number of seconds, up to those of a year"))
+}
+
 fn parse_entry(line: &str, picture: Option<&Picture>) -> Result<Entry, String> {
     let mut words = line.splitn(3, ' ');
     let (Some(time), Some(kind), Some(rest)) = (words.next(), words.next(), words.next()) else {
@@ -190,11 +199,7 @@ fn parse_entry(line: &str, picture: Option<&Picture>) -> Result<Entry, String> {
             "expected `SECONDS KIND …`, for instance `1.250 < serial \"Me2e4\\r\\n\"`".into(),
         );
     };
-    let seconds: f64 = time
-        .parse()
-        .map_err(|_| format!("`{time}` is not a number of seconds"))?;
-    let at =
-        Duration::try_from_secs_f64(seconds).map_err(|_| format!("`{time}` is out of range"))?;
+    let at = seconds(time)?;
     let item = match kind {
         "@" => match rest.split_once(' ').unwrap_or((rest, "")) {
             ("up", _) => Item::LinkUp,
@@ -420,11 +425,6 @@ fn clocks(words: &[&str]) -> Result<Option<Clocks>, String> {
             _ => Err("expected `off`, or clocks such as `300 298.5 white`".to_owned()),
         };
     };
-    let time = |word: &str| {
-        let seconds = word.parse().ok();
-        let time = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-        time.ok_or(format!("`{word}` is not a number of seconds"))
-    };
     let runs = match runs {
         "white" => Some(Color::White),
         "black" => Some(Color::Black),
@@ -432,8 +432,8 @@ fn clocks(words: &[&str]) -> Result<Option<Clocks>, String> {
         other => return Err(format!("`{other}` is not `white`, `black` or `stopped`")),
     };
     let left = ByColor {
-        white: time(white)?,
-        black: time(black)?,
+        white: seconds(white)?,
+        black: seconds(black)?,
     };
     Ok(Some(Clocks { left, runs }))
 }

@@ -238,8 +238,12 @@ impl Game {
         Ok(())
     }
 
-    /// Plays a move that is legal in [`Self::position`]. Returns `false`, without playing it, if it is illegal.
+    /// Plays a move that is legal in [`Self::position`]. Returns `false`, without playing it, if it is illegal, or the game has
+    /// [`MAX_PLIES`].
     pub fn push(&mut self, m: Move) -> bool {
+        if self.len() >= MAX_PLIES {
+            return false;
+        }
         match self.position.clone().play(m) {
             Ok(next) => {
                 self.position = next;
@@ -323,6 +327,18 @@ impl Game {
         (self.start == other.start).then(|| self.line.common(&other.line))
     }
 
+    /// Whether one of the two continues the other.
+    pub fn is_in_line_with(&self, other: &Self) -> bool {
+        self.common_plies(other) == Some(self.len().min(other.len()))
+    }
+
+    /// The game before its last move, if that was a double step which can be captured en passant: a position that is given piece by
+    /// piece has no such right.
+    pub fn without_en_passant(&self) -> Self {
+        let en_passant = self.position.legal_ep_square().is_some();
+        self.truncated(self.len().saturating_sub(usize::from(en_passant)))
+    }
+
     /// Whether `self` continues `other` (or is equal to it).
     pub fn continues(&self, other: &Self) -> bool {
         self.common_plies(other) == Some(other.len())
@@ -401,7 +417,8 @@ impl Game {
             to: stepped,
             promotion: None,
         };
-        if !game.push(step) || game.position != self.start {
+        let fits = self.len() < MAX_PLIES && game.push(step);
+        if !fits || game.position != self.start {
             return self;
         }
         for &m in self.moves() {
@@ -644,6 +661,18 @@ mod tests {
         let mut game = Game::standard();
         game.play_uci(text.split_whitespace()).unwrap();
         game
+    }
+
+    #[test]
+    fn a_game_grows_up_to_the_longest_and_no_further() {
+        let mut game = Game::standard();
+        for text in ["g1f3", "g8f6", "f3g1", "f6g8"].iter().cycle() {
+            let uci: UciMove = text.parse().unwrap();
+            if !game.push(uci.to_move(game.position()).unwrap()) {
+                break;
+            }
+        }
+        assert_eq!(game.len(), MAX_PLIES);
     }
 
     #[test]

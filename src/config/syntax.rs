@@ -430,7 +430,7 @@ mod tests {
     fn what_is_unclear_is_named_and_the_rest_not_judged() {
         for (text, lines) in [
             ("[uci listen\nlisten = \"off\"\n", &[1][..]),
-            ("a = \"x\nb = \"y\nc = 1\n", &[1, 2]),
+            ("a = \"x\" \"y\"\nb = \"z\" \"w\"\nc = 1\n", &[1, 2]),
             ("parking = [8,\n\n[uci]\nlisten = 3 4\n", &[3]),
             ("[uci]\n[uci]\nx = y\n", &[2, 3]),
             ("[uci]\n[uci]\n[[link]]\n[uci]\n[uci]\n", &[2, 4, 5]),

@@ -111,6 +111,7 @@ impl Part {
     /// Whether it plays at this board by itself.
     pub fn plays_at(&self, board: &BoardName) -> bool {
         match self {
+            Self::WhitePawn(entry) => entry.board == *board,
             Self::Link(entry) => entry.boards.contains(board),
             Self::Opponent(entry) => entry.board == *board,
             Self::Lichess(_, at) => at.as_ref() == Some(board),
@@ -122,7 +123,6 @@ impl Part {
     pub fn holds(&self, board: &BoardName) -> bool {
         match self {
             Self::Games(name, _) => name == board,
-            Self::WhitePawn(entry) => entry.board == *board,
             Self::Link(entry) if board.is_far() => {
                 entry.boards.iter().any(|near| near.far() == *board)
             }

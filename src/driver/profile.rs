@@ -79,6 +79,11 @@ impl Profile {
         !self.senses()
     }
 
+    /// It reports moves, and not its game or its squares.
+    pub fn reports_moves(self) -> bool {
+        matches!(self, Self::MovesOnly | Self::Unlisted)
+    }
+
     /// It reports moves and nothing else: [`Self::MovesOnly`].
     pub fn tells_moves_only(self) -> bool {
         self == Self::MovesOnly

@@ -45,7 +45,7 @@ const LEAST_FREE: u64 = 4 * ROOM;
 const STEP: u64 = 128 * 1024;
 /// Frees the reserved room for use.
 const UNRESERVED: &str = "DROP TABLE IF EXISTS room";
-/// The version of the tables. The first one had no table `past`.
+/// The version of the tables.
 const VERSION: i64 = 2;
 /// The growing part of a value (its past), in chunks: adding one adds a row, and writes no other page.
 const PAST: &str = "CREATE TABLE past (owner INTEGER NOT NULL, chunk INTEGER NOT NULL, words TEXT NOT NULL, \
@@ -335,11 +335,9 @@ impl Database {
         // A log that had to grow is cut back.
         connection.execute_batch(&format!("PRAGMA journal_size_limit = {ROOM}"))?;
         let logged = self.logged.clone();
-        // A file of an earlier version keeps its larger pages.
-        let page: u32 = connection.query_row("PRAGMA page_size", [], |row| row.get(0))?;
         connection.wal_hook(Some(move |_: &mut Wal, pages: c_int| {
             let pages = u64::try_from(pages).unwrap_or(0);
-            logged.store(pages * u64::from(page), Ordering::Relaxed);
+            logged.store(pages * PAGE, Ordering::Relaxed);
             Ok(())
         }))?;
         let checked: String =
@@ -368,9 +366,9 @@ impl Database {
         let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
         match version {
             VERSION => {}
-            0 | 1 => connection.execute_batch(&format!(
+            0 => connection.execute_batch(&format!(
                 "BEGIN IMMEDIATE; \
-                 CREATE TABLE IF NOT EXISTS kept (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, value TEXT NOT NULL); \
+                 CREATE TABLE kept (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, value TEXT NOT NULL); \
                  {PAST}; PRAGMA user_version = {VERSION}; COMMIT"
             ))?,
             newer => {

@@ -253,16 +253,24 @@ impl Inner {
 /// The key of a value that is kept of the board `from`, for the board `to`. `None`: it is not.
 fn renamed(key: &str, from: &str, to: &str) -> Option<String> {
     let (kind, name) = key.split_once('/')?;
-    let of_boards = [Kind::Board, Kind::Link, Kind::Opponent, Kind::Lichess];
-    if !of_boards.iter().any(|of| of.to_string() == kind)
-        || !name.split(' ').any(|name| name == from)
-    {
-        return None;
+    let mut words: Vec<&str> = name.split(' ').collect();
+    let is = |of: Kind| of.to_string() == kind;
+    // Which words are boards: an app's way and a round's id may be the names of others.
+    let boards = if is(Kind::App) {
+        words.get_mut(..1)
+    } else if is(Kind::Broadcast) {
+        words.get_mut(1..)
+    } else if is(Kind::Mqtt) || is(Kind::Web) {
+        None
+    } else {
+        Some(&mut words[..])
+    };
+    let mut has_moved = false;
+    for board in boards?.iter_mut().filter(|board| **board == from) {
+        *board = to;
+        has_moved = true;
     }
-    let names = name
-        .split(' ')
-        .map(|name| if name == from { to } else { name });
-    Some(format!("{kind}/{}", names.collect::<Vec<_>>().join(" ")))
+    has_moved.then(|| format!("{kind}/{}", words.join(" ")))
 }
 
 /// The place of one value.
@@ -441,5 +449,25 @@ impl Shelf {
         };
         self.last = None;
         inner.writer.write(&self.key, Kept::default()).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_of_a_board_goes_with_its_new_name_and_nothing_else_does() {
+        for (key, moved) in [
+            ("board/ble", Some("board/oak")),
+            ("link/neo ble", Some("link/neo oak")),
+            ("app/ble tcp", Some("app/oak tcp")),
+            ("app/neo ble", None),
+            ("broadcast/aBcDeFgH ble", Some("broadcast/aBcDeFgH oak")),
+            ("broadcast/ble neo", None),
+            ("mqtt/ble", None),
+        ] {
+            assert_eq!(renamed(key, "ble", "oak").as_deref(), moved, "{key}");
+        }
     }
 }

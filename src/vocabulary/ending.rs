@@ -95,7 +95,6 @@ impl Reason {
 
 /// How a game ended: why, and with which result. Neither follows from the other: time that runs out may be a draw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(try_from = "SavedEnd")]
 pub struct GameEnd {
     /// Why.
     #[serde(rename = "end")]
@@ -175,22 +174,6 @@ impl GameEnd {
     pub fn words(self) -> String {
         format!("{} {}", self.reason.word(), self.outcome)
     }
-
-    /// Reads what older versions kept and recorded: the result followed from the word or, for mate, from the position.
-    fn of_old(word: &str) -> Option<Self> {
-        Some(match word {
-            "white-resigned" => Self::resigned(Color::White),
-            "black-resigned" => Self::resigned(Color::Black),
-            "draw" => Self::AGREED,
-            "stalemate" => Self::drawn(Reason::Stalemate),
-            "insufficient-material" => Self::drawn(Reason::InsufficientMaterial),
-            "repetition" => Self::drawn(Reason::Repetition),
-            "fifty-moves" => Self::drawn(Reason::FiftyMoves),
-            "checkmate" => Self::without_result(Reason::Checkmate),
-            "aborted" => Self::ABORTED,
-            _ => return None,
-        })
-    }
 }
 
 impl fmt::Display for GameEnd {
@@ -234,12 +217,10 @@ impl fmt::Display for GameEnd {
 impl FromStr for GameEnd {
     type Err = NoEnd;
 
-    /// Reads what [`words`](Self::words) wrote, and what older versions did.
+    /// Reads what [`words`](Self::words) wrote.
     fn from_str(text: &str) -> Result<Self, NoEnd> {
         let wrong = || NoEnd(text.chars().take(MAX_SHOWN).collect());
-        let Some((word, outcome)) = text.split_once(' ') else {
-            return Self::of_old(text).ok_or_else(wrong);
-        };
+        let (word, outcome) = text.split_once(' ').ok_or_else(wrong)?;
         let found = Reason::WORDS.iter().find(|(_, known)| *known == word);
         let (reason, _) = *found.ok_or_else(wrong)?;
         let outcome = outcome.parse().map_err(|_| wrong())?;
@@ -251,32 +232,6 @@ impl FromStr for GameEnd {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("`{0}` is not the end of a game, such as `resignation 1-0`")]
 pub struct NoEnd(String);
-
-/// An end as it is kept: by this version, or by an older one.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum SavedEnd {
-    Now {
-        end: Reason,
-        #[serde(with = "text")]
-        outcome: Outcome,
-    },
-    Old(String),
-}
-
-impl TryFrom<SavedEnd> for GameEnd {
-    type Error = NoEnd;
-
-    fn try_from(kept: SavedEnd) -> Result<Self, NoEnd> {
-        match kept {
-            SavedEnd::Now { end, outcome } => Ok(Self {
-                reason: end,
-                outcome,
-            }),
-            SavedEnd::Old(text) => text.parse(),
-        }
-    }
-}
 
 /// How a game ended, as a board reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -328,7 +283,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_end_is_read_as_it_was_written_and_an_older_ones_word_too() {
+    fn an_end_is_read_as_it_was_written() {
         for (reason, word) in Reason::WORDS {
             assert_eq!(serde_json::to_value(reason).unwrap(), word);
             for outcome in ["1-0", "0-1", "1/2-1/2", "*"] {
@@ -339,19 +294,6 @@ mod tests {
                 assert_eq!(serde_json::from_str::<GameEnd>(&kept).unwrap(), end);
                 assert!(!end.to_string().is_empty());
             }
-        }
-        for (old, now) in [
-            ("white-resigned", "resignation 0-1"),
-            ("black-resigned", "resignation 1-0"),
-            ("draw", "agreement 1/2-1/2"),
-            ("fifty-moves", "fifty-moves 1/2-1/2"),
-            ("checkmate", "checkmate *"),
-            ("aborted", "aborted *"),
-        ] {
-            assert_eq!(old.parse::<GameEnd>().unwrap().words(), now);
-            let kept = serde_json::to_string(old).unwrap();
-            let kept: GameEnd = serde_json::from_str(&kept).unwrap();
-            assert_eq!(kept.words(), now);
         }
         for wrong in ["", "resignation", "resignation 2-0", "time", "left *"] {
             assert!(wrong.parse::<GameEnd>().is_err(), "{wrong}");

@@ -50,18 +50,6 @@ fn what_was_kept_in_mid_game_leads_to_rest() {
     }
 }
 
-/// A link cannot begin a game by itself: it stated the same one without end.
-#[test]
-fn a_link_that_has_a_board_and_was_put_out_of_it_leads_to_rest() {
-    for board in ["first", "second"] {
-        comes_to_rest(Clients::LinkAndApp, Back::Never, |kept| {
-            let claim = &mut kept[board]["rest"]["claims"]["all"][0];
-            // As earlier versions kept it.
-            claim["put_out"] = true.into();
-        });
-    }
-}
-
 #[test]
 fn any_one_value_that_is_turned_into_its_opposite_leads_to_rest() {
     for clients in Clients::ALL {

@@ -53,6 +53,7 @@ fn a_transcript_that_is_none_names_its_line() {
         ("0.0 * target 1 1 startpos moves e2e5", 1),
         ("-1 @ up", 1),
         ("1e30 @ up", 1),
+        ("1e19 @ up", 1),
     ] {
         let error = text.parse::<Transcript>().unwrap_err();
         assert_eq!(error.line, line, "{text}: {error}");

@@ -442,7 +442,7 @@ async fn what_is_written_is_for_its_user_alone_whatever_the_umask() {
         assert_eq!(mode & 0o077, 0, "{path}: {mode:o}");
     }
 
-    // What an earlier version has left open is closed.
+    // What was opened to others is closed.
     let state = below("state");
     // Their threads may still close the files otherwise.
     store.close().await;

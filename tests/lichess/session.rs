@@ -185,6 +185,7 @@ impl Rig {
     }
 }
 
+const RESIGNED: &str = r#"{"type":"gameState","moves":"e2e4","status":"resign","winner":"black"}"#;
 const START: &str = r#"{"type":"gameStart","game":{"gameId":"Abcd1234","fullId":"Abcd1234wxyz","color":"white","speed":"rapid",
     "opponent":{"username":"Other"},"compat":{"board":true}}}"#;
 
@@ -1036,16 +1037,29 @@ fn an_end_that_only_the_stream_of_events_tells_is_read_from_the_game_with_its_la
 }
 
 #[test]
-fn an_end_that_an_older_version_kept_is_still_told() {
+fn an_end_that_was_kept_is_still_told() {
     let mut rig = Rig::playing("e2e4");
-    rig.line(r#"{"type":"gameState","moves":"e2e4","status":"resign","winner":"black"}"#);
-    let mut memory = serde_json::to_value(rig.session.memory()).unwrap();
-    memory["play"]["end"] = "white-resigned".into();
-    memory["play"]["chess960"] = true.into();
-    let memory = serde_json::from_value(memory).unwrap();
+    rig.line(RESIGNED);
+    let memory = rig.session.memory();
     let board = rig.snapshot("e2e4");
     let rig = Rig::of(LichessAccount::restored(memory, settings(), &board));
     assert_eq!(ends(&rig), ["resignation 0-1"]);
+}
+
+#[test]
+fn a_game_that_was_not_heard_before_a_restart_takes_nothing_from_the_one_before() {
+    let mut rig = Rig::playing("e2e4");
+    rig.line(RESIGNED);
+    let next = START
+        .replace("Abcd1234", "Efgh5678")
+        .replace("Other", "Third");
+    rig.event(&next);
+    let memory = rig.session.memory();
+    let board = rig.snapshot("e2e4");
+    let mut rig = Rig::of(LichessAccount::restored(memory, settings(), &board));
+    rig.event(&next);
+    rig.full("");
+    assert_eq!(rig.session.pairing().unwrap().over, None);
 }
 
 #[test]

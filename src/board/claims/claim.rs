@@ -21,9 +21,9 @@ pub(super) enum Place {
     PutOut,
     /// It has the board, and has not awaited the hand since it got it.
     LooksOn,
-    /// It has awaited the hand since it got the board; this many others had before.
+    /// It has awaited the hand since it got the board. Counts by when clients began to play.
     Plays(u64),
-    /// Its game is over: it has the board only until the last move is shown. If it has played, this many others had before.
+    /// Its game is over: it has the board only until the last move is shown. If it has played, counted as there.
     Ends(Option<u64>),
 }
 
@@ -104,7 +104,6 @@ pub struct Claim {
     pub game: Game,
     /// The purpose of the game.
     pub(super) occasion: Occasion,
-    #[serde(alias = "seat")]
     pub(super) place: Place,
     #[serde(skip)]
     pub(super) presence: Presence,

@@ -23,8 +23,7 @@ impl Claim {
     /// it, or is announced as new.
     fn is_of(&self, label: &ClientName, game: &Game, begins: bool) -> bool {
         if let (Some(was), Some(is)) = (self.label.program(), label.program()) {
-            let related = game.continues(&self.game) || self.game.continues(game);
-            return was == is && (begins || related);
+            return was == is && (begins || game.is_in_line_with(&self.game));
         }
         match (&self.label, label) {
             // A page states the position on its board, and takes the place of the page before it.

@@ -56,12 +56,7 @@ impl Core {
         if let Some(misplaced) = self.deviation.misplaced().filter(set_up) {
             return Some(Advice::Misplaced(misplaced.clone()));
         }
-        let held = self.held.game();
-        let is_left = |t: &Game| !t.continues(held) && !held.continues(t);
-        let made = self.deviation.mistake()?;
-        if self.claims.target().is_some_and(is_left) {
-            return None;
-        }
+        let made = self.deviation.mistake().filter(|_| self.goes_on())?;
         // A board that reports moves only does not report that a shown one was made.
         let tells = !self.driver.profile().tells_moves_only();
         Some(Advice::Mistake {

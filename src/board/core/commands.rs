@@ -378,6 +378,11 @@ impl Core {
         self.held.by_hand_from().max(self.claims.known())
     }
 
+    /// Whether the held game goes on from this one by the hand's answer, which is not known to any front-end.
+    pub(super) fn is_answer_to(&self, game: &Game) -> bool {
+        self.held.game().continues(game) && self.news_from() <= game.len()
+    }
+
     /// Whether the hand may still make the last move another one: no client knows it yet, or it is one that was shown, is not made, and
     /// whose client has left.
     pub(super) fn may_replace(&self) -> bool {

@@ -112,10 +112,9 @@ impl Core {
 
     /// Whether the target belongs to the game on the board. Otherwise the board is about to be led elsewhere, and
     /// corrections for the game that was left are not shown.
-    fn goes_on(&self) -> bool {
-        let held = self.held.game();
+    pub(super) fn goes_on(&self) -> bool {
         let target = self.claims.target();
-        target.is_none_or(|t| t.continues(held) || held.continues(t))
+        target.is_none_or(|target| target.is_in_line_with(self.held.game()))
     }
 
     /// The pieces as the hand was asked to put them, which is before any move shown since.

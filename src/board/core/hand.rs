@@ -11,6 +11,7 @@ use crate::state::Text;
 pub(super) struct Hand {
     /// The colour it plays in the game the board was told to begin; `None` if both, or if no client said.
     plays: Option<Text<Color>>,
+    #[serde(skip)]
     took_back: bool,
     put_to_start: u64,
 }
@@ -44,11 +45,6 @@ impl Hand {
     /// How many times it has put all pieces at the start.
     pub fn times_at_start(&self) -> u64 {
         self.put_to_start
-    }
-
-    /// Whether it has done with the pieces what the other has, whatever colour it is asked to play.
-    pub fn has_done_as(&self, other: &Self) -> bool {
-        (self.took_back, self.put_to_start) == (other.took_back, other.put_to_start)
     }
 
     /// It has put all pieces at the start.

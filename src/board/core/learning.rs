@@ -20,8 +20,7 @@ impl Core {
         if let Some(first) = self.held.first_listed(list.moves) {
             self.turned(now, first);
         }
-        let targets: Vec<&Game> = self.claims.target().into_iter().collect();
-        self.listed = self.held.learn(list, &targets);
+        self.listed = self.held.learn(list, self.claims.target());
         let sent = self.current_step.sent();
         let refused = sent.is_some_and(|(plies, _)| plies == before) && *self.held.game() == held;
         if refused && self.waits.has_failed_twice() {
@@ -88,7 +87,7 @@ impl Core {
             let same = |game: &Game| game.position().board() == board;
             let is_as_before = (same(self.held.game()) || same(&Game::standard())) && !same(game);
             // The hand may have moved already.
-            if !is_as_before && given.see(board, turn, &[]) == Seen::Followed {
+            if !is_as_before && given.see(board, turn, None) == Seen::Followed {
                 let plies = game.len();
                 self.accepted(now);
                 let played = given.game().moves().get(plies).copied();
@@ -101,8 +100,7 @@ impl Core {
             return;
         }
         let held = self.held.game().clone();
-        let targets: Vec<&Game> = self.claims.target().into_iter().collect();
-        match self.held.see(board, turn, &targets) {
+        match self.held.see(board, turn, self.claims.target()) {
             Seen::Followed => {
                 self.learned(&held);
                 if self.claims.target() == Some(self.held.game()) {

@@ -82,16 +82,6 @@ impl MoveTimes {
         Some(self)
     }
 
-    /// Converts what the first version saved: the whole game, and beside it what was seen of each move.
-    pub fn with_seen(self, seen: Vec<Made>) -> Self {
-        let mut times = Self::default();
-        times.follow(&self.game);
-        for (ply, made) in times.plies.iter_mut().zip(seen) {
-            ply.made = made;
-        }
-        times
-    }
-
     /// The player was given this advice in this game. The hand's time begins when its move is awaited: on a board that does not
     /// report that a shown move was made, when it was shown; on a free board, with the move before.
     pub fn note(

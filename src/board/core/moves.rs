@@ -7,7 +7,7 @@ use shakmaty::{Color, Move, Position};
 use super::{Core, deviation::Unplayable};
 use crate::{
     board::held_game::{Certainty, Meaning, carried},
-    chess::game::{Game, uci},
+    chess::game::{Game, MAX_PLIES, uci},
     driver::{Profile, Step},
     vocabulary::{By, Event, Reported, Words},
 };
@@ -120,7 +120,7 @@ impl Core {
         let unknown = !self.held.is_known();
         let doubtful = self.held.certainty() != Certainty::Sure && !moves_only;
         let doubtful = doubtful && !self.goes_on_in_doubt(reported, legal.is_some());
-        if self.is_blank() || !board.answers() && !board.senses() && (unknown || doubtful) {
+        if self.is_blank() || !board.answers() && (unknown || doubtful) {
             return Take::Unplaced(if unknown {
                 "before any game"
             } else {
@@ -150,10 +150,7 @@ impl Core {
     /// Whether no client has the board and this move begins a game from the start: it does not fit the known game, which is
     /// unknown, in doubt or over, or no piece stands where the move begins.
     fn begins(&self, reported: Reported) -> bool {
-        let board = self.driver.profile();
-        // Other boards report their game or their squares.
-        let reports_moves = board.tells_moves_only() || !board.answers() && !board.senses();
-        if !self.is_free() || !reports_moves {
+        if !self.is_free() || !self.driver.profile().reports_moves() {
             return false;
         }
         let promotion = self.claims.promotion();
@@ -165,6 +162,7 @@ impl Core {
         let in_doubt = self.held.certainty() != Certainty::Sure && !self.claims.has_game();
         let is_open = in_doubt
             || position.is_game_over()
+            || self.held.game().len() >= MAX_PLIES
             || carried(position.board().clone(), reported, position.turn()).is_none();
         // After the sign of the kings the pieces were put up again, however the move would fit.
         let is_ended = self.verdict.kings_are_up();
@@ -270,9 +268,7 @@ impl Core {
             _ => {}
         }
         let target = self.claims.target().filter(|_| self.leading.leads());
-        let news = self.news_from();
-        let goes_on = |target: &Game| self.held.game().continues(target) && news <= target.len();
-        if target.is_some_and(goes_on) {
+        if target.is_some_and(|target| self.is_answer_to(target)) {
             // The new game that was announced is under way.
             self.leading.begun();
         }

@@ -69,8 +69,7 @@ impl Core {
     fn with_answer<'a>(&'a self, target: &'a Game) -> &'a Game {
         let held = &self.held;
         let unsure = held.certainty() == Certainty::Unsure && held.has_been_made();
-        let is_answer = held.game().continues(target) && self.news_from() <= target.len();
-        if unsure && is_answer {
+        if unsure && self.is_answer_to(target) {
             held.game()
         } else {
             target

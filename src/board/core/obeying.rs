@@ -47,9 +47,7 @@ impl Core {
     /// While the hand is asked to move pieces: how they stand, the position in which the game then continues, and how they
     /// should stand. `None` on boards that report more than moves, and while a step is under way.
     fn carries_toward(&self) -> Option<(Board, Chess, Board)> {
-        let board = self.driver.profile();
-        let reports_moves = board.tells_moves_only() || !board.answers() && !board.senses();
-        if !reports_moves || self.current_step.step().is_some() {
+        if !self.driver.profile().reports_moves() || self.current_step.step().is_some() {
             return None;
         }
         if self.leading.is_by_hand() {

@@ -111,7 +111,7 @@ impl Core {
         let advice = self.advice();
         let standing = Standing {
             awaiting: self.claims.awaiting(),
-            free: self.claims.target().is_none() && self.contact.state().is_open(),
+            free: self.is_free() && self.contact.is_open(),
         };
         self.move_times
             .note(now, &advice, self.held.game(), standing);

@@ -2,18 +2,15 @@
 
 use std::{fmt, str::FromStr, time::Duration};
 
-use serde::Deserialize;
 use shakmaty::uci::UciMove;
 use thiserror::Error;
 
 use crate::vocabulary::By;
 
 /// What was seen of one move being made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Made {
-    #[serde(default)]
     pub by: Option<By>,
-    #[serde(default)]
     pub took: Option<Duration>,
 }
 

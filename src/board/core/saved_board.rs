@@ -7,14 +7,8 @@ use serde_json::Value;
 use shakmaty::uci::UciMove;
 
 use super::{
-    Core,
-    hand::Hand,
-    identity::Identity,
-    leading::Leading,
-    move_times::MoveTimes,
-    placement::Placement,
-    ply::{Made, Ply},
-    verdict::Verdict,
+    Core, hand::Hand, identity::Identity, leading::Leading, move_times::MoveTimes,
+    placement::Placement, ply::Ply, verdict::Verdict,
 };
 use crate::{
     board::{
@@ -81,12 +75,7 @@ impl Serialize for SavedBoard {
 
 impl<'de> Deserialize<'de> for SavedBoard {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let kept = Value::deserialize(deserializer)?;
-        if kept.get("rest").is_none() {
-            // Of the first version.
-            return Self::first_version(kept).map_err(D::Error::custom);
-        }
-        let kept: Long<Value> = serde_json::from_value(kept).map_err(D::Error::custom)?;
+        let kept: Long<Value> = Long::deserialize(deserializer)?;
         let plies: Vec<Ply> = kept.past().map_err(D::Error::custom)?;
         let move_times = MoveTimes::deserialize(&kept.rest["move_times"]);
         let move_times = move_times.map_err(D::Error::custom)?.with(&plies);
@@ -101,18 +90,6 @@ impl<'de> Deserialize<'de> for SavedBoard {
 }
 
 impl SavedBoard {
-    /// Reads what the first version saved.
-    fn first_version(mut kept: Value) -> serde_json::Result<Self> {
-        let seen = kept.pointer_mut("/move_times/moves").map(Value::take);
-        let seen: Option<Vec<Made>> = serde_json::from_value(seen.unwrap_or_default())?;
-        let memory = Self::deserialize(kept)?;
-        let move_times = memory.move_times.with_seen(seen.unwrap_or_default());
-        Ok(Self {
-            move_times,
-            ..memory
-        })
-    }
-
     /// The moves of the game on the board. They grow in number, and are saved separately.
     pub fn plies(&self) -> &[Ply] {
         self.move_times.plies()
@@ -138,7 +115,7 @@ impl SavedBoard {
             && self.move_times.plies() == before.move_times.plies()
             && self.verdict == before.verdict
             && self.leading == before.leading
-            && self.hand.has_done_as(&before.hand)
+            && self.hand.times_at_start() == before.hand.times_at_start()
             && self.identity == before.identity
             && self.placement == before.placement
             && self.driver == before.driver;

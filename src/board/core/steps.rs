@@ -94,20 +94,14 @@ impl Core {
     pub(super) fn tell_position(&mut self, now: Instant) {
         let held = self.held.game();
         let game = match self.claims.target() {
-            Some(target) if held.continues(target) && self.news_from() <= target.len() => {
-                held.clone()
-            }
+            Some(target) if self.is_answer_to(target) => held.clone(),
             Some(target) => target.clone(),
             // A board that is switched on while no client plays begins a new game.
             None if self.held.certainty() == Certainty::Unsure => Game::standard(),
             None => held.clone(),
         };
-        // A position has no en-passant right: the double step is shown, or made again, after the position before it.
-        let game = if game.position().legal_ep_square().is_some() {
-            game.truncated(game.len().saturating_sub(1))
-        } else {
-            game
-        };
+        // The double step is shown, or made again, after the position before it.
+        let game = game.without_en_passant();
         let new_to_board = game != *held || !self.stood_as(game.position().board());
         // Replaces what the hand was following: that step is no longer under way.
         self.current_step
@@ -190,8 +184,7 @@ impl Core {
     pub(super) fn has_played_on(&self, game: &Game) -> bool {
         let held = self.held.game();
         let expressible = held.position().legal_ep_square().is_none();
-        let is_answer = |target: &Game| held.continues(target) && self.news_from() <= target.len();
-        let goes_on = |target: &Game| target.continues(held) || is_answer(target);
+        let goes_on = |target: &Game| target.continues(held) || self.is_answer_to(target);
         self.claims.target().is_none_or(goes_on) && expressible && held.continues(game)
     }
 

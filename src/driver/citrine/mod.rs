@@ -900,8 +900,7 @@ impl Driver for Citrine {
     }
 
     fn recall(&mut self, memory: serde_json::Value) {
-        // An older version kept the move alone.
-        let unlit = memory.get("unlit").unwrap_or(&memory).as_str();
+        let unlit = memory["unlit"].as_str();
         self.unlit = unlit.and_then(|text| text.parse().ok());
         if memory.get("from_first_rank") == Some(&true.into()) {
             self.first_rank = Rank::First;

@@ -3,7 +3,7 @@
 //! Only what is used is read; every other key, and every unknown kind of line, is ignored. What the published schemas do not
 //! require is optional here.
 
-use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 use serde_json::Value;
 
 use super::status::{self, Status};
@@ -68,8 +68,6 @@ pub struct GameInfo {
     pub color: Option<String>,
     /// The position.
     pub fen: Option<String>,
-    /// Where it is from: `pool`, `friend`, `ai` …
-    pub source: Option<String>,
     /// Its variant.
     pub variant: Option<Keyed>,
     /// `blitz`, `rapid`, `correspondence` …
@@ -126,8 +124,6 @@ pub struct Challenge {
     pub speed: Option<String>,
     /// Its clock.
     pub time_control: Option<TimeControl>,
-    /// The challenger's colour: `white`, `black`, `random`.
-    pub color: Option<String>,
     /// `in` or `out`.
     pub direction: Option<String>,
     /// Why it was declined.
@@ -215,8 +211,6 @@ pub enum Line {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct GameFull {
-    /// Its identifier.
-    pub id: String,
     /// Its variant.
     pub variant: Option<Keyed>,
     /// Its clock; `None` if it has none.
@@ -296,7 +290,7 @@ pub struct Expiration {
 }
 
 /// The account.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize)]
 pub struct Me {
     /// Its name.
     pub username: String,

@@ -105,42 +105,26 @@ struct Delivery {
 pub struct SavedPlay {
     /// The game's name.
     id: String,
-    hand: HandColor,
+    #[serde(with = "text")]
+    hand: Color,
     /// As Lichess has it.
     game: Game,
-    /// Whether Lichess has sent the game.
-    known: bool,
     delivery: Option<Delivery>,
     /// How far the hand's resignation has come.
-    #[serde(default)]
     resigns: Option<Way>,
     end: Option<GameEnd>,
-}
-
-/// A colour, in its saved form.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum HandColor {
-    White,
-    Black,
-}
-
-impl HandColor {
-    fn of(color: Color) -> Self {
-        color.fold_wb(Self::White, Self::Black)
-    }
 }
 
 /// A game. See the module documentation.
 #[derive(Debug)]
 pub struct Play {
     kept: SavedPlay,
+    /// Lichess has sent the game.
+    known: bool,
     /// The current stream of the game has sent its state.
     synced: bool,
     /// What the API and the event stream show of the game.
     pairing: Pairing,
-    /// The opponent's name.
-    opponent: String,
     /// The hand's colour is a guess: Lichess has not named it.
     guessed: bool,
     timed: bool,
@@ -165,16 +149,19 @@ impl Play {
     pub fn new(id: String, hand: Option<Color>, opponent: String) -> Self {
         let kept = SavedPlay {
             id,
-            hand: HandColor::of(hand.unwrap_or(Color::White)),
+            hand: hand.unwrap_or(Color::White),
             game: Game::standard(),
-            known: false,
             delivery: None,
             resigns: None,
             end: None,
         };
         let mut play = Self::restored(kept);
-        play.opponent = opponent;
+        play.known = false;
         play.guessed = hand.is_none();
+        *play.pairing.players.get_mut(play.hand().other()) = Some(Player {
+            name: opponent,
+            ..Player::default()
+        });
         play
     }
 
@@ -191,9 +178,9 @@ impl Play {
         }
         let mut play = Self {
             kept,
+            known: true,
             synced: false,
             pairing: Pairing::default(),
-            opponent: "the opponent".to_owned(),
             guessed: false,
             timed: false,
             tournament: None,
@@ -211,9 +198,9 @@ impl Play {
         play
     }
 
-    /// What must survive a restart.
-    pub fn memory(&self) -> &SavedPlay {
-        &self.kept
+    /// What must survive a restart: a game that was not heard is found again.
+    pub fn memory(&self) -> Option<&SavedPlay> {
+        self.known.then_some(&self.kept)
     }
 
     /// Its identifier on Lichess.
@@ -233,7 +220,7 @@ impl Play {
 
     /// Who plays whom.
     pub fn pairing(&self) -> Option<&Pairing> {
-        self.kept.known.then_some(&self.pairing)
+        self.known.then_some(&self.pairing)
     }
 
     /// Takes over the pairing that was known before a restart.
@@ -246,10 +233,12 @@ impl Play {
     }
 
     fn hand(&self) -> Color {
-        match self.kept.hand {
-            HandColor::White => Color::White,
-            HandColor::Black => Color::Black,
-        }
+        self.kept.hand
+    }
+
+    fn opponent(&self) -> String {
+        let opponent = self.pairing.players.get(self.hand().other()).as_ref();
+        opponent.map_or_else(|| "the opponent".to_owned(), |player| player.name.clone())
     }
 
     /// The hand's move that is on its way.
@@ -270,7 +259,7 @@ impl Play {
     /// Whether Lichess waits for a move of the hand that has not been made.
     pub fn awaits(&self) -> bool {
         let kept = &self.kept;
-        kept.known
+        self.known
             && kept.end.is_none()
             && kept.delivery.is_none()
             && kept.game.turn() == self.hand()
@@ -278,7 +267,7 @@ impl Play {
 
     /// States the game to the board.
     pub fn state(&mut self, out: &mut Out) {
-        if !self.kept.known {
+        if !self.known {
             return;
         }
         let game = self.whole();
@@ -294,7 +283,7 @@ impl Play {
     /// Updates what the player can say now.
     fn can(&mut self) {
         let mut can = Vec::new();
-        if self.kept.end.is_none() && self.kept.known {
+        if self.kept.end.is_none() && self.known {
             can.push(Saying::Ready);
             let plies = self.kept.game.len();
             if plies >= 2 {
@@ -330,7 +319,7 @@ impl Play {
                 self.stands(wall, &state, Some(stream), out);
                 self.offers(&state, take_backs, out);
             }
-            Line::GameState(state) if self.kept.known => {
+            Line::GameState(state) if self.known => {
                 self.stands(wall, &state, None, out);
                 self.offers(&state, take_backs, out);
             }
@@ -355,7 +344,7 @@ impl Play {
                 gone,
                 claim_win_in_seconds,
             } => {
-                let opponent = self.opponent.clone();
+                let opponent = self.opponent();
                 self.told_to_claim = false;
                 let notice = if gone {
                     self.claim_at = claim_win_in_seconds
@@ -415,9 +404,10 @@ impl Play {
             names.into_iter().any(|own| own.eq_ignore_ascii_case(name))
         };
         let me = |player: &User| user.is_some_and(|user| is(player, user));
-        let other = |player: &User| player.ai_level.is_some() || is(player, &self.opponent);
+        let opponent = self.opponent();
+        let other = |player: &User| player.ai_level.is_some() || is(player, &opponent);
         let black = me(&full.black) || !me(&full.white) && other(&full.white);
-        self.kept.hand = HandColor::of(Color::from_white(!black));
+        self.kept.hand = Color::from_white(!black);
         self.pairing.hand = Some(self.hand());
         self.guessed = false;
     }
@@ -451,25 +441,22 @@ impl Play {
             ),
             None => format!("{rated} {speed}"),
         };
-        let players = ByColor {
+        self.pairing.players = ByColor {
             white: Some(player(&full.white)),
             black: Some(player(&full.black)),
         };
-        let other = players.get(self.hand().other());
-        self.opponent = other.as_ref().map(|p| p.name.clone()).unwrap_or_default();
-        self.pairing.players = players;
         self.pairing.hand = Some(self.hand());
         let created = full.created_at.map(Duration::from_millis);
         let created = created.and_then(|since| SystemTime::UNIX_EPOCH.checked_add(since));
         self.pairing.began = created;
         // As Lichess itself names a game.
         self.pairing.event = Some(format!("{rated} {speed} game"));
-        if self.kept.known && self.kept.game.common_plies(&start).is_some() {
+        if self.known && self.kept.game.common_plies(&start).is_some() {
             return true;
         }
-        self.kept.known = true;
+        self.known = true;
         self.kept.game = start;
-        let opponent = self.opponent.clone();
+        let opponent = self.opponent();
         let white = self.hand().is_white();
         let game = Notice::Game {
             opponent,
@@ -526,7 +513,6 @@ impl Play {
             // The game was read after the request: if it is still running, the request did not arrive.
             self.kept.resigns = Some(Way::Waits);
         }
-        self.can();
     }
 
     /// The stream of events says that the game is over. The game's own stream has its last moves, and decides how it ended.
@@ -646,7 +632,7 @@ impl Play {
         if offer == before {
             return;
         }
-        let opponent = self.opponent.clone();
+        let opponent = self.opponent();
         match (offer, take_backs) {
             (Some(Saying::TakeBack), TakeBacks::Yes) => {
                 self.wishes(InGame::TakeBack(true), out);
@@ -679,7 +665,6 @@ impl Play {
         self.shows(notice, out);
         self.state(out);
         self.show_clocks(out);
-        self.can();
         out.seat.end(end);
     }
 
@@ -740,7 +725,7 @@ impl Play {
         if before == self.sign {
             return;
         }
-        let opponent = self.opponent.clone();
+        let opponent = self.opponent();
         let Some(sign) = self.sign else {
             // What was asked of the player is done.
             self.pairing.notice.take_if(|_| self.claim_at.is_none());
@@ -779,7 +764,7 @@ impl Play {
     pub fn may_claim(&mut self, now: Instant, out: &mut Out) {
         if self.end().is_none() && self.claims_at().is_some_and(|at| at <= now) {
             let notice = Notice::Gone {
-                opponent: self.opponent.clone(),
+                opponent: self.opponent(),
                 claim: Some(0),
             };
             self.shows(notice, out);
@@ -801,7 +786,7 @@ impl Play {
         } else if self.kept.end.is_none() {
             self.wishes(InGame::TakeBack(true), out);
             if self.pairing.offer != Some(Saying::TakeBack) {
-                let opponent = self.opponent.clone();
+                let opponent = self.opponent();
                 out.notices.push_back(Notice::ProposesTakeBack(opponent));
             }
         }

@@ -52,7 +52,7 @@ const MAX_SHOWN: usize = 200;
 pub struct Table {
     /// The board it plays with.
     pub board: BoardHandle,
-    /// Its number as a client, unless it has one from before a restart.
+    /// Its number as a client: that from before a restart, if it has one.
     pub client: ClientId,
     /// Its game before a restart.
     pub memory: Option<SavedAccount>,
@@ -261,10 +261,7 @@ pub async fn serve(table: &mut Table, stop: CancellationToken) {
 
 async fn run(table: &mut Table, stop: CancellationToken) {
     let board = table.board.name.clone();
-    let client = table
-        .memory
-        .as_ref()
-        .map_or(table.client, |memory| memory.seat.client);
+    let client = table.client;
     let mut listed = Client::new(client, ClientName::Lichess, ClientKind::Lichess);
     listed.board = Some(board.clone());
     // Listed until dropped.

@@ -205,7 +205,7 @@ impl LichessAccount {
     pub fn memory(&self) -> SavedAccount {
         SavedAccount {
             seat: self.out.seat.saved(),
-            play: self.play.as_ref().map(|play| play.memory().clone()),
+            play: self.play.as_ref().and_then(Play::memory).cloned(),
             pairing: self.pairing().or(self.left()).cloned(),
         }
     }
@@ -710,10 +710,6 @@ impl LichessAccount {
     /// The game that was chosen for the board cannot be played there, for this reason.
     fn is_unfit(&mut self, why: String) {
         let Some(play) = self.play.take() else { return };
-        if play.pairing().is_some() {
-            // Kept by an older version.
-            self.out.seat.leave();
-        }
         let known = |known: &&mut Known| known.info.game_id == play.id();
         if let Some(known) = self.games.iter_mut().find(known) {
             known.unfit = Some(why.clone());

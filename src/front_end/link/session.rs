@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     bus::pairings::{self, Pairing, Saying},
-    chess::game::{Game, MAX_PLIES},
+    chess::game::Game,
     front_end::seat::{Seat, left_by_hand},
     vocabulary::{
         Advice, ClientId, ClientName, ClientPlace, GameEnd, Occasion, Opponent, Snapshot,
@@ -157,7 +157,7 @@ impl LinkedGame {
             ..pairings::Player::default()
         };
         let players = ByColor::new_with(|color| (color != hand).then(|| other.clone()));
-        let is_away = self.over.is_none() && self.ends[side.other().index()].is_away();
+        let is_away = self.over.is_none() && self.ends[side.other().index()].presence.is_away();
         Pairing {
             client: Some(self.ends[side.index()].seat.label().clone()),
             over: self.over.map(|_| self.game.clone()),
@@ -326,7 +326,7 @@ impl LinkedGame {
             hand_next: self.color(side) == self.game.turn(),
         };
         let awaits = self.is_to_move(side);
-        let yields = self.ends[side.other().index()].has_yielded();
+        let yields = self.ends[side.other().index()].presence.has_yielded();
         let game = &self.game;
         self.ends[side.index()].state(game, occasion, awaits, yields);
     }
@@ -351,7 +351,7 @@ impl LinkedGame {
         } else {
             self.state(side);
         }
-        let yields = self.ends[side.other().index()].has_yielded();
+        let yields = self.ends[side.other().index()].presence.has_yielded();
         self.end(side).seat.is_away(yields);
     }
 
@@ -400,7 +400,7 @@ impl LinkedGame {
 
     /// While one board is away, other clients may have the other.
     fn make_way(&mut self, now: Instant, side: Side) {
-        if let Some(on) = self.end(side).yields(now) {
+        if let Some(on) = self.end(side).presence.yields(now) {
             self.end(side.other()).seat.is_away(on);
         }
     }
@@ -524,7 +524,7 @@ impl LinkedGame {
     }
 
     fn moved(&mut self, now: Instant, side: Side, m: Move) {
-        if self.game.len() >= MAX_PLIES || !self.game.push(m) {
+        if !self.game.push(m) {
             self.end(side).seat.refuse();
             self.tell(side, Notice::TooLong);
             return;
@@ -537,7 +537,7 @@ impl LinkedGame {
         for side in Side::BOTH {
             self.state(side);
         }
-        if self.end(side.other()).tell_away() {
+        if self.end(side.other()).presence.tell_away() {
             let notice = Notice::MoveWaits(self.name(side.other()));
             self.tell(side, notice);
         }

@@ -87,7 +87,7 @@ pub struct End {
     pub name: Arc<str>,
     /// See [`Snapshot::tells_all`], as last seen.
     pub tells_all: bool,
-    presence: Presence,
+    pub(super) presence: Presence,
     /// How many times the hand had put all pieces at the start, when last checked.
     put_to_start: u64,
     /// All pieces stand at the start, as last seen.
@@ -142,30 +142,10 @@ impl End {
         }
     }
 
-    /// Notes that the other player is told of the board's absence. `false` if that player was told already.
-    pub fn tell_away(&mut self) -> bool {
-        self.presence.tell_away()
-    }
-
-    /// Whether it is not there, and the other player was told so.
-    pub fn is_away(&self) -> bool {
-        self.presence.is_away()
-    }
-
-    /// Whether other clients may have the other board.
-    pub fn has_yielded(&self) -> bool {
-        self.presence.has_yielded()
-    }
-
     /// Notes whether the board is there, and what it can tell.
     pub fn seen(&mut self, now: Instant, board: &Snapshot) -> Option<Presently> {
         self.tells_all = board.tells_all;
         self.presence.seen(now, board.link.is_open())
-    }
-
-    /// `Some` if the link's claim to the other board changes: whether other clients may have that board from now on.
-    pub fn yields(&mut self, now: Instant) -> Option<bool> {
-        self.presence.yields(now)
     }
 
     /// When to check this side again.

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use shakmaty::{EnPassantMode, fen::Fen};
 
 use crate::{
-    chess::game::{Game, MAX_PLIES},
+    chess::game::Game,
     front_end::seat::{Seat, left_by_hand},
     text::lines::printable,
     vocabulary::{
@@ -312,7 +312,7 @@ impl PageConversation {
             let Some(play) = &mut self.feeds[at].play else {
                 return;
             };
-            if play.game.len() >= MAX_PLIES || !play.game.push(m) {
+            if !play.game.push(m) {
                 break;
             }
             let stands = play.game.clone();

@@ -5,10 +5,7 @@ use std::{fmt, sync::Arc};
 use shakmaty::{Color, uci::UciMove};
 
 use super::protocol::OptionError;
-use crate::{
-    chess::game::MAX_PLIES,
-    vocabulary::{BoardName, GameEnd},
-};
+use crate::vocabulary::{BoardName, GameEnd};
 
 /// One notice.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,8 +34,6 @@ pub enum Notice {
     GoesOn,
     /// The game is over.
     Over(GameEnd),
-    /// The game is longer than [`MAX_PLIES`].
-    TooLong,
     /// One of the engine's options cannot be set as configured.
     Option(OptionError),
     /// The engine was to play weaker, and cannot; with what else there is to say.
@@ -52,10 +47,7 @@ pub enum Notice {
 impl Notice {
     /// Whether something was refused or went wrong.
     pub fn is_trouble(&self) -> bool {
-        matches!(
-            self,
-            Self::OutOfTurn(_) | Self::TooLong | Self::Option(_) | Self::Fault(_)
-        )
+        matches!(self, Self::OutOfTurn(_) | Self::Option(_) | Self::Fault(_))
     }
 }
 
@@ -105,10 +97,6 @@ impl fmt::Display for Notice {
             Self::Over(end) => write!(
                 f,
                 "the game is over: {end}. Put the pieces on their starting squares for the next one"
-            ),
-            Self::TooLong => write!(
-                f,
-                "refused a move after {MAX_PLIES} plies: the game is too long"
             ),
             Self::Option(error) => error.fmt(f),
             Self::FullStrength(None) => {

@@ -635,21 +635,17 @@ impl OpponentGame {
             return;
         };
         if !self.is_hands_turn() {
-            self.refuse(Notice::OutOfTurn(uci(m)));
+            self.seat.refuse();
+            self.notices.push_back(Notice::OutOfTurn(uci(m)));
             return;
         }
-        if self.game.len() >= MAX_PLIES || !self.game.position().is_legal(m) {
-            self.refuse(Notice::TooLong);
+        if !self.game.position().is_legal(m) {
+            self.seat.refuse();
             return;
         }
         self.seat.answered(m);
         self.phase = Phase::Plays;
         self.moved(m);
-    }
-
-    fn refuse(&mut self, notice: Notice) {
-        self.seat.refuse();
-        self.notices.push_back(notice);
     }
 
     /// This move was made in the game, by either side.

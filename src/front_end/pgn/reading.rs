@@ -9,12 +9,12 @@ use shakmaty::{ByColor, CastlingMode, Chess, Color, Outcome, fen::Fen};
 
 use super::record::{Heading, Record, Standing};
 use crate::{
-    chess::game::{Game, MAX_PLIES},
+    chess::game::Game,
     front_end::pgn_text::{Termination, read_elapsed},
     vocabulary::{By, GameEnd},
 };
 
-/// The longest file read back, bytes: a game of [`MAX_PLIES`] with a time at every move has half of it.
+/// The longest file read back, bytes: a game of [`MAX_PLIES`](crate::chess::game::MAX_PLIES) with a time at every move has half of it.
 pub const MAX_FILE: usize = 128 * 1024;
 
 /// The one game in a file of ours; `None` if it is not ours, or incomplete.
@@ -141,7 +141,7 @@ impl Visitor for Reading<'_> {
             return ControlFlow::Break(None);
         };
         let by = moves.players[usize::from(record.game.turn() == Color::Black)];
-        if record.game.len() == MAX_PLIES || !record.game.push(m) {
+        if !record.game.push(m) {
             return ControlFlow::Break(None);
         }
         record.by.push(by);

@@ -56,7 +56,6 @@ pub struct SavedSeat {
     /// The number of the target stated last.
     number: u64,
     /// The number of the first target of this game.
-    #[serde(default)]
     begun: u64,
 }
 
@@ -421,12 +420,5 @@ mod tests {
         assert_eq!(seat.answer(&place), None);
         place.answer = answer;
         assert!(seat.answer(&place).is_some());
-    }
-
-    #[test]
-    fn a_seat_that_an_older_version_kept_is_read() {
-        let saved: SavedSeat = serde_json::from_str(r#"{"client":7,"number":3}"#).unwrap();
-        let seat = Seat::restored(saved, "a program".into());
-        assert_eq!((seat.client(), seat.number()), (ClientId(7), 3));
     }
 }

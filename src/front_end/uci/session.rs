@@ -78,7 +78,7 @@ pub const ALIVE_WAIT: Duration = Duration::from_secs(12);
 /// Whether the program at the other end runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Life {
-    /// It sends no signs of life: it is not a relay, or one of an older version.
+    /// It sends no signs of life: it is not a relay.
     Unknown,
     /// It runs, and gives another sign until then.
     Runs(Instant),

@@ -27,7 +27,7 @@ use super::{
     answer::{self, Wrong},
 };
 use crate::{
-    chess::game::{Game, MAX_PLIES, fen, uci},
+    chess::game::{Game, fen, uci},
     front_end::pgn_text::read_elapsed,
     system::{apart, regular_file::regular},
     vocabulary::{BoardName, rounded},
@@ -301,9 +301,6 @@ impl Visitor for Reading {
 
     fn san(&mut self, played: &mut Played, san: SanPlus) -> ControlFlow<Self::Output> {
         let m = san.san.to_move(played.game.position());
-        if played.game.len() == MAX_PLIES {
-            return ControlFlow::Break(None);
-        }
         if m.is_ok_and(|m| played.game.push(m)) {
             played.took.push(None);
             ControlFlow::Continue(())

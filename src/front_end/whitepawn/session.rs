@@ -13,7 +13,7 @@ use shakmaty::{Color, Move, Position, Role};
 
 use super::notice::{Notice, Notices};
 use crate::{
-    chess::game::{Game, MAX_PLIES},
+    chess::game::Game,
     front_end::seat::{SavedSeat, Seat},
     text::{
         lines::printable,
@@ -508,9 +508,11 @@ impl AppConversation {
         };
         let position = on.game.position();
         match reported.resolve(position, Role::Queen) {
-            Some(_) if on.game.len() >= MAX_PLIES => self.tell(Notice::TooLong),
             Some(m) => {
-                on.game.push(m);
+                if !on.game.push(m) {
+                    self.tell(Notice::TooLong);
+                    return;
+                }
                 // The app's move answers the hand's: the hand's has arrived.
                 self.unproven.clear();
                 self.doubt = Doubt::None;
@@ -620,7 +622,7 @@ impl AppConversation {
     /// The hand has made its own move.
     fn hand_moved(&mut self, m: Move) {
         let Some(on) = &mut self.on else { return };
-        if on.game.len() >= MAX_PLIES || !on.game.push(m) {
+        if !on.game.push(m) {
             self.tell(Notice::TooLong);
             return;
         }

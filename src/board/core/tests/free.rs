@@ -3,7 +3,7 @@
 use shakmaty::Position;
 
 use super::*;
-use crate::vocabulary::Advice;
+use crate::{chess::game::MAX_PLIES, vocabulary::Advice};
 
 const HELLO: &str = "H101     1.2\n";
 
@@ -266,6 +266,21 @@ fn a_guess_survives_the_link_and_the_daemon_and_is_given_to_the_board_before_a_p
             rig.makes(board, "b8c6");
             assert_eq!(rig.answer().unwrap().to_string(), "b8c6");
         }
+    }
+}
+
+#[test]
+fn a_board_whose_hand_never_stops_begins_another_game_and_is_known_after_a_restart() {
+    for board in BOARDS {
+        let mut rig = board.rig();
+        rig.waits(1);
+        for _ in 0..MAX_PLIES / 4 {
+            rig.makes(board, "g1f3 g8f6 f3g1 f6g8");
+        }
+        rig.makes(board, "g1f3 g8f6");
+        rig.guesses("g1f3 g8f6");
+        rig.restarts(board);
+        rig.guesses("g1f3 g8f6");
     }
 }
 
