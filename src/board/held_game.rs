@@ -400,7 +400,8 @@ impl Held {
         self.misplaced = None;
     }
 
-    fn prove(&mut self) {
+    /// It is certain that the board holds this game.
+    pub fn prove(&mut self) {
         self.certainty = Certainty::Sure;
         self.grounds = Grounds::Proof;
         self.suspected = false;

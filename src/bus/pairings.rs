@@ -6,7 +6,7 @@
 
 use std::{
     collections::BTreeMap,
-    fmt, mem,
+    fmt,
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, SystemTime},
 };
@@ -152,13 +152,14 @@ impl Pairing {
     /// Whether it is about the game that is played on a board, or was played there last.
     pub fn is_of(&self, board: &Snapshot) -> bool {
         let has_it = self.client.as_ref().is_none_or(|client| {
-            // An engine's name is known only once it has been started.
-            let is_like = |holder| mem::discriminant(holder) == mem::discriminant(client);
+            let is_like = |holder: &ClientName| holder.is_like(client);
             board.holders.iter().any(is_like)
         });
-        // A client whose game is over leaves the board.
-        let may_be = has_it || board.holders.is_empty();
-        may_be && self.over.as_ref().is_none_or(|over| over == board.played())
+        match &self.over {
+            None => has_it,
+            // A client whose game is over leaves the board.
+            Some(over) => (has_it || board.holders.is_empty()) && over == board.played(),
+        }
     }
 }
 
@@ -393,6 +394,16 @@ impl Entry {
         });
     }
 
+    /// Nobody goes on with this game at the board: what is known of it stays until another is played.
+    pub fn leaves(&self, game: &Game) {
+        self.change(|pairing| {
+            if pairing.over.is_none() {
+                pairing.over = Some(game.clone());
+                pairing.notice = None;
+            }
+        });
+    }
+
     /// What the player says next. Cancel safe.
     pub async fn said(&mut self) -> Said {
         match self.said.recv().await {
@@ -424,6 +435,35 @@ mod tests {
 
     fn board() -> BoardName {
         "neo".parse().unwrap()
+    }
+
+    #[test]
+    fn a_game_has_the_players_of_whoever_has_the_board_or_left_it() {
+        let mut standing = Snapshot::new(board());
+        let of = |client: ClientName| Pairing {
+            client: Some(client),
+            ..Pairing::default()
+        };
+        // Somebody comes to a board with another game on it.
+        let engine = of(ClientName::Engine("Stockfish 17".into()));
+        assert!(!engine.is_of(&standing));
+        standing.holders = vec![ClientName::Engine("".into())];
+        assert!(engine.is_of(&standing));
+        let lichess = of(ClientName::Lichess);
+        assert!(!lichess.is_of(&standing));
+        standing.holders = vec![ClientName::Lichess.elsewhere("hall-1")];
+        assert!(lichess.is_of(&standing) && !engine.is_of(&standing));
+        // Whoever leaves a game is still who played it, until another one is played.
+        let pairings = Pairings::default();
+        let entry = pairings.enter(board(), engine);
+        entry.leaves(standing.played());
+        drop(entry);
+        standing.holders = Vec::new();
+        assert!(pairings.of_game(&standing).is_some());
+        let mut next = Game::standard();
+        next.play_uci(["e2e4"]).unwrap();
+        standing.game = Arc::new(next);
+        assert!(pairings.of_game(&standing).is_none());
     }
 
     #[tokio::test]

@@ -33,8 +33,8 @@ use tokio_util::sync::CancellationToken;
 use tracing::info;
 
 use self::{
-    announced::Announced, inherited::Wanted, part::Part, running::Running, sessions::Sessions,
-    signals::outlive_file_limit,
+    announced::Announced, inherited::Wanted, part::Part, reload::rename, running::Running,
+    sessions::Sessions, signals::outlive_file_limit,
 };
 pub use self::{
     health::Health,
@@ -125,8 +125,8 @@ impl Daemon {
         let guard = stop.clone().drop_guard();
         let store = config.state.path().map_or_else(Store::off, Store::open);
         if let Some(state) = store.path() {
-            if let Some((from, to)) = desk::left_renamed(state) {
-                store.rename(from.as_str(), to.as_str()).await;
+            if let Some(renamed) = desk::left_renamed(state) {
+                rename(&store, config, &renamed).await;
             }
             desk::end(state);
         }

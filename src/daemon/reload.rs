@@ -27,7 +27,13 @@ use crate::{
         clients::{Client, ClientKind},
     },
     config::Config,
-    front_end::{pgn::settings::GamesConfig, pgn_text::TagText, web},
+    front_end::{
+        pgn::{self, settings::GamesConfig},
+        pgn_text::TagText,
+        web,
+    },
+    state::Store,
+    system::apart,
     vocabulary::{BoardName, ClientId, ClientName},
 };
 
@@ -102,8 +108,8 @@ impl Daemon {
         for part in &over {
             self.sessions.forget(part);
         }
-        if let Some((from, to)) = renamed {
-            self.store.rename(from.as_str(), to.as_str()).await;
+        if let Some(renamed) = renamed {
+            rename(&self.store, config, renamed).await;
         }
         self.inherited.close_others(&places, &self.served()).await;
         // No front-end starts before it is known what must not be told yet.
@@ -303,5 +309,16 @@ impl Daemon {
             self.front_end(&mut running, port);
             self.running.push(running);
         }
+    }
+}
+
+/// What is kept of a board goes with its new name: its memory, and the file of its game. Nothing keeps either at the moment.
+pub(super) async fn rename(store: &Store, config: &Config, (from, to): &Renamed) {
+    store.rename(from.as_str(), to.as_str()).await;
+    let (games, before, after) = (config.games.clone(), from.clone(), to.clone());
+    let work = move || pgn::task::rename(&games, &before, &after);
+    let renamed = apart::run("games", work).await.flatten();
+    if let Err(error) = renamed {
+        warn!(board = %to, "its game is saved in a new file, the one of {from} stays ({error})");
     }
 }

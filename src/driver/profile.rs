@@ -90,7 +90,7 @@ impl Profile {
     }
 
     /// The board knows the rules of chess.
-    fn keeps_rules(self) -> bool {
+    pub fn keeps_rules(self) -> bool {
         matches!(self, Self::Listed | Self::Unlisted)
     }
 }

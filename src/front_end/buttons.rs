@@ -23,9 +23,7 @@ pub const BOARD_WAIT: Duration = Duration::from_secs(2);
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum NotNow {
     /// Nobody plays there.
-    #[error(
-        "{0} is free: a game begins in a chess program, or with an opponent from the configuration"
-    )]
+    #[error("{0} is free: a game begins in a chess program, or under Play on the page")]
     Free(BoardName),
     /// Who plays there takes that only in its own window.
     #[error("{board} is with {holders}, which takes that only in its own window")]

@@ -1,7 +1,7 @@
 //! A client's name in messages.
 
 use std::{
-    fmt,
+    fmt, mem,
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     sync::Arc,
 };
@@ -68,6 +68,17 @@ impl ClientName {
                 Some((address.ip(), Some(daemon)))
             }
             _ => None,
+        }
+    }
+
+    /// Whether both are clients of the same kind, whatever their own names are: an engine's is known only once it has been started.
+    /// Lichess at another daemon is Lichess.
+    pub fn is_like(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Other(name), Self::Lichess) => name
+                .strip_prefix(LICHESS)
+                .is_some_and(|rest| rest.starts_with(ELSEWHERE)),
+            _ => mem::discriminant(self) == mem::discriminant(other),
         }
     }
 

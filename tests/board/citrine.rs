@@ -220,6 +220,36 @@ fn a_castling_that_the_lamps_have_not_shown_is_lit_after_a_kill_though_the_hand_
 }
 
 #[test]
+fn a_castling_that_the_hand_made_before_its_second_send_does_not_castle_for_the_hand() {
+    let moves = "e2e4 e7e5 g1f3 g8f6 f1c4 f8c5 e1g1";
+    let whole = game(moves);
+    for kill in (0..600).step_by(30) {
+        let mut table = Table::shows(ms(60_000), moves);
+        table.pass(ms(kill));
+        table.hand(HandAction::Execute);
+        table.goes_on();
+        table.states(&whole);
+        table.pass(TALK);
+        assert_eq!(table.answer(), None, "killed after {kill} ms");
+        assert_eq!(
+            ours(table.cable.board.game()),
+            whole,
+            "killed after {kill} ms: {:?}",
+            table.sent
+        );
+        if table.cable.board.shown().is_some() {
+            table.hand(HandAction::Execute);
+        }
+        table.moves("e8g8");
+        assert_eq!(
+            table.answer().as_deref(),
+            Some("e8g8"),
+            "killed after {kill} ms"
+        );
+    }
+}
+
+#[test]
 fn a_game_that_is_taken_up_again_is_shown_to_its_end_wherever_the_program_is_killed() {
     let moves = "e2e4 d7d5 e4d5 d8d5 b1c3";
     let whole = game(moves);

@@ -702,8 +702,15 @@ fn of_two_linked_boards_with_one_game_the_delayed_one_tells_it() {
         bus.delayed().set(rounds.into_iter().collect());
         let _entries = [("left", "right"), ("right", "left")].map(|(name, with)| {
             shown_at(&bus, seen(name, 1, &game(&["e2e4"])));
+            let client = ClientName::Link(with.into());
+            let handle = bus.board(name).unwrap();
+            let held = Snapshot {
+                holders: vec![client.clone()],
+                ..Snapshot::clone(&handle.state())
+            };
+            handle.publisher.publish([], Some(held));
             let pairing = Pairing {
-                client: Some(ClientName::Link(with.into())),
+                client: Some(client),
                 ..Pairing::default()
             };
             bus.pairings().enter(board(name), pairing)

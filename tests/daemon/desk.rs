@@ -542,15 +542,19 @@ async fn two_people_and_two_boards_play_by_a_press_and_go_on_after_a_restart() {
         400
     );
     let engines = machine.asks("GET", "engines", &Value::Null).await.1;
-    let mut wrong = vec![json!({"elo": 1500})];
+    let mut wrong = vec![
+        (400, json!({"elo": 1500})),
+        (400, json!({"white": "Anna\nBert"})),
+    ];
     if let Some(engine) = engines[0]["name"].as_str() {
-        wrong.push(json!({"engine": engine, "hand": "both"}));
-        wrong.push(json!({"engine": engine, "go": "away"}));
-        wrong.push(json!({"engine": engine, "white": "Anna"}));
+        wrong.push((400, json!({"engine": engine, "hand": "both"})));
+        wrong.push((400, json!({"engine": engine, "go": "away"})));
+        wrong.push((400, json!({"engine": engine, "level": 21})));
+        wrong.push((409, json!({"engine": engine, "white": "Anna"})));
     }
-    for wrong in wrong {
+    for (expected, wrong) in wrong {
         let (status, refused) = machine.asks("POST", "boards/one/opponent", &wrong).await;
-        assert_eq!(status, 409, "{refused}");
+        assert_eq!(status, expected, "{refused}");
         for file in ["play.d", "opponent", ".toml", "left out"] {
             assert!(!says(&refused).contains(file), "{refused}");
         }
@@ -912,6 +916,23 @@ async fn the_player_and_the_place_of_saved_games_are_chosen_unless_the_main_file
     );
 }
 
+#[tokio::test]
+async fn a_press_leaves_a_file_of_settings_that_has_a_mistake_to_whoever_wrote_it() {
+    let machine = Machine::start("").await;
+    let text = "[games]\nsite = \"Köln\"\n[games]\n";
+    fs::write(machine.kept("settings.toml"), text).unwrap();
+    let (status, said) = machine
+        .asks("POST", "settings", &json!({"player": "Eva"}))
+        .await;
+    let words = said["error"].as_str().unwrap();
+    assert!(
+        status == 409 && words.contains("settings.toml cannot be read"),
+        "{said}"
+    );
+    let kept = fs::read_to_string(machine.kept("settings.toml")).unwrap();
+    assert_eq!(kept, text);
+}
+
 const PHONE: Address = Address([0xB0, 0xA2, 0xD0, 0, 0, 1]);
 /// The MTU of a present-day phone.
 const MTU: u16 = 517;
@@ -1053,11 +1074,22 @@ async fn where_the_app_plays_goes_with_its_board_unless_the_main_file_says_it() 
 
 #[tokio::test]
 async fn a_board_that_gets_another_name_keeps_its_game_its_opponent_and_its_links() {
-    let machine =
-        Machine::start("[boards.far]\nkind = \"swpp\"\ntcp = { address = \"127.0.0.1:1\" }\n")
-            .await;
+    let games = tempfile::tempdir().unwrap();
+    let far = "[boards.far]\nkind = \"swpp\"\ntcp = { address = \"127.0.0.1:1\" }\n";
+    let saved = format!("[games]\ndirectory = {:?}\n", games.path());
+    let machine = Machine::start(&format!("{far}{saved}")).await;
     let hand = machine.plugs(Kind::NovagCitrine, "ttyUSB0", BY_ID);
     machine.has("citrine").await;
+    let the_file = || {
+        let names = fs::read_dir(games.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().path());
+        let mut files: Vec<_> = names
+            .filter(|name| name.extension() == Some("pgn".as_ref()))
+            .collect();
+        assert_eq!(files.len(), 1, "{files:?}");
+        fs::read_to_string(files.remove(0)).unwrap()
+    };
     let renames = async |m: &Machine, from: &str, to: &str| {
         let path = format!("boards/{from}/rename");
         let (status, said) = m.asks("POST", &path, &json!({ "name": to })).await;
@@ -1098,6 +1130,11 @@ async fn a_board_that_gets_another_name_keeps_its_game_its_opponent_and_its_link
     assert_eq!(game(&board), "startpos moves e2e4 e7e5");
     // The board itself tells its moves, and not how long the hand took.
     assert!(board["took"][1].is_number(), "{board}");
+    let text = the_file();
+    assert!(
+        text.contains("on table-1\"]") && text.contains("1. e4 {[%emt"),
+        "{text}"
+    );
     let settings = machine.asks("GET", "settings", &Value::Null).await.1;
     assert_eq!(settings["started"], json!(["table-1"]));
     asked(&machine, "table-1").await;
@@ -1121,6 +1158,11 @@ async fn a_board_that_gets_another_name_keeps_its_game_its_opponent_and_its_link
     assert_eq!(settings["linked"], json!(["table-2.far"]));
     assert!(!machine.kept("play.d/table-1.far.toml").exists());
     assert!(!machine.kept("change.json").exists());
+    let text = the_file();
+    assert!(
+        text.contains("on table-2\"]") && text.contains("2. Nf3"),
+        "{text}"
+    );
     drop(hand);
 }
 

@@ -208,6 +208,11 @@ fn after_too_many_requests_nothing_is_asked_for_a_minute_and_the_move_is_sent_th
     rig.answered(Outcome::TooMany);
     assert!(rig.is_told("pause"));
     assert!(!rig.session.may_ask(rig.now));
+    // The whole pause again, if the daemon starts anew in it.
+    let (kept, board) = (rig.session.memory(), rig.snapshot("e2e4"));
+    let started = LichessAccount::restored(rig.now, kept, settings(), &board);
+    assert!(!started.may_ask(rig.now + PAUSE - Duration::from_millis(1)));
+    assert!(started.may_ask(rig.now + PAUSE));
     rig.now += PAUSE - Duration::from_millis(1);
     assert_eq!(rig.request(), None);
     rig.now += Duration::from_millis(1);
@@ -319,7 +324,12 @@ fn a_move_made_while_the_daemon_was_away_counts_only_if_the_game_waits_for_it() 
         let memory = serde_json::to_string(&rig.session.memory()).unwrap();
         let memory = serde_json::from_str(&memory).unwrap();
         let board = rig.snapshot("e2e4");
-        let mut rig = Rig::of(LichessAccount::restored(memory, settings(), &board));
+        let mut rig = Rig::of(LichessAccount::restored(
+            Instant::now(),
+            memory,
+            settings(),
+            &board,
+        ));
         assert_eq!(rig.request(), None, "the game is read first");
         rig.full(moves);
         assert_eq!(moved(&mut rig).is_some(), counts, "{moves}");
@@ -376,7 +386,12 @@ fn a_resignation_while_lichess_is_out_of_reach_is_kept_and_sent_once_if_the_game
             let memory = serde_json::to_string(&rig.session.memory()).unwrap();
             let memory = serde_json::from_str(&memory).unwrap();
             let board = rig.snapshot(moves);
-            rig = Rig::of(LichessAccount::restored(memory, settings(), &board));
+            rig = Rig::of(LichessAccount::restored(
+                Instant::now(),
+                memory,
+                settings(),
+                &board,
+            ));
             assert_eq!(rig.request(), None);
         }
         rig.full(moves);
@@ -424,7 +439,12 @@ fn a_move_that_was_taken_back_while_the_daemon_was_away_is_taken_back_on_the_boa
     let memory = serde_json::to_string(&rig.session.memory()).unwrap();
     let memory = serde_json::from_str(&memory).unwrap();
     let board = rig.snapshot("e2e4");
-    let mut rig = Rig::of(LichessAccount::restored(memory, settings(), &board));
+    let mut rig = Rig::of(LichessAccount::restored(
+        Instant::now(),
+        memory,
+        settings(),
+        &board,
+    ));
     rig.full("");
     assert_eq!(rig.target(), "startpos");
     assert_eq!(rig.request(), None);
@@ -767,10 +787,16 @@ fn a_search_is_open_again_only_when_lichess_has_it_again() {
 #[test]
 fn an_open_search_that_ends_without_an_opponent_is_told() {
     let lost = Outcome::Lost("reset".to_owned());
-    for (outcome, why) in [(lost, "reset"), (Outcome::TooMany, "pause")] {
+    for (outcome, cuts, why) in [(lost, 5, "reset"), (Outcome::TooMany, 0, "pause")] {
         let mut rig = Rig::new(settings());
         rig.session.asked(seek("15+10"), Ticket(1));
         rig.session.seek_opened();
+        // Its connection may be lost without the others.
+        for _ in 0..cuts {
+            rig.session.seek_ended(rig.now, outcome.clone());
+            assert!(rig.session.seek().is_some());
+            rig.session.seek_opened();
+        }
         rig.session.seek_ended(rig.now, outcome);
         rig.drains();
         let told = rig.notices.last().unwrap();
@@ -1042,7 +1068,12 @@ fn an_end_that_was_kept_is_still_told() {
     rig.line(RESIGNED);
     let memory = rig.session.memory();
     let board = rig.snapshot("e2e4");
-    let rig = Rig::of(LichessAccount::restored(memory, settings(), &board));
+    let rig = Rig::of(LichessAccount::restored(
+        Instant::now(),
+        memory,
+        settings(),
+        &board,
+    ));
     assert_eq!(ends(&rig), ["resignation 0-1"]);
 }
 
@@ -1056,7 +1087,12 @@ fn a_game_that_was_not_heard_before_a_restart_takes_nothing_from_the_one_before(
     rig.event(&next);
     let memory = rig.session.memory();
     let board = rig.snapshot("e2e4");
-    let mut rig = Rig::of(LichessAccount::restored(memory, settings(), &board));
+    let mut rig = Rig::of(LichessAccount::restored(
+        Instant::now(),
+        memory,
+        settings(),
+        &board,
+    ));
     rig.event(&next);
     rig.full("");
     assert_eq!(rig.session.pairing().unwrap().over, None);

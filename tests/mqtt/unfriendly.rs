@@ -62,7 +62,7 @@ async fn commands_are_carried_out_once_and_refused_in_words() {
         &mut voice,
         "3",
         command("3", 10, json!("castle")),
-        "no such command",
+        "cannot be read: unknown variant",
     )
     .await;
     is_refused(&mut voice, "4", command("4", 10, json!("ready")), "is free").await;

@@ -177,6 +177,7 @@ SCENES = {
     "next game": Scene([state("citrine", ITALIAN, **RESIGNED, **NEXT)]),
     "two boards": Scene(FOUR[:2]),
     "four boards": Scene(FOUR),
+    "begins": Scene([{**FOUR[0], "make": None, "advice": "new game: put the pieces on their starting squares, then press 'Board ready' or just move"}, *FOUR[1:]]),
     "found boards": Scene(FOUR, FOUND, keyed=["neo"], started=["neo"], linked=["citrine.dgt"]),
     "fixed": Scene(FOUR[:2], added=[], fixed=["citrine"], engines=(), programs="network", programs_fixed=True, programs_at="0.0.0.0:9671",
                    games_fixed=["player", "every_move"], lichess_fixed=["board", "take_backs"], whitepawn_fixed=["ble"]),
@@ -407,6 +408,16 @@ def fits_in_german(page: Page, server: Server, address: str) -> None:
     page.cdp("Emulation.setDeviceMetricsOverride", {"width": PHONE[0], "height": PHONE[1], "deviceScaleFactor": 1, "mobile": True})
 
 
+def fits_in_a_window(page: Page, server: Server, address: str) -> None:
+    """What is to be done is whole in a window of any width, however many boards there are."""
+    for width in range(900, 1900, 100):
+        page.cdp("Emulation.setDeviceMetricsOverride", {"width": width, "height": 850, "deviceScaleFactor": 1, "mobile": False})
+        for scene in ["begins", "four boards", "two boards", "one board"]:
+            shows(page, server, address, scene, "")
+            faults.extend((width, scene, wrong) for wrong in page.driver.execute_script(FAULTS))
+    page.cdp("Emulation.setDeviceMetricsOverride", {"width": DESK[0], "height": DESK[1], "deviceScaleFactor": 1, "mobile": False})
+
+
 def unlocks(page: Page, server: Server, address: str) -> None:
     """A board that a key unlocks is added with one, or gets it later; nothing else is asked for one."""
     shows(page, server, address, "found boards", "desk")
@@ -508,6 +519,8 @@ def main() -> None:
         tells(page, server, address)
         if size == PHONE:
             fits_in_german(page, server, address)
+        else:
+            fits_in_a_window(page, server, address)
         unlocks(page, server, address)
         chooses(page, server, address)
         sits_still(page, server, address, name)

@@ -507,6 +507,34 @@ fn a_board_that_forgot_its_game_and_is_led_back_goes_on_with_it() {
 }
 
 #[test]
+fn a_game_that_another_one_interrupted_goes_on_in_its_file() {
+    let mut rig = Rig::new();
+    let moves = |plies: usize| game("e2e4 c7c5 g1f3 d7d6 d2d4").truncated(plies);
+    let begins = |rig: &mut Rig| {
+        rig.at += Duration::from_hours(1);
+        rig.snapshot.since = Some(rig.at);
+    };
+    begins(&mut rig);
+    for plies in 1..=3 {
+        rig.led(moves(plies), Some(moves(plies)));
+    }
+    begins(&mut rig);
+    for other in ["d2d4", "d2d4 d7d5", "d2d4 d7d5 c2c4"] {
+        rig.led(game(other), Some(game(other)));
+    }
+    rig.snapshot.ending = Some(GameEnd::resigned(Color::White));
+    rig.look();
+    rig.snapshot.ending = None;
+    begins(&mut rig);
+    for plies in 1..=4 {
+        rig.led(moves(plies), Some(moves(4)));
+    }
+    rig.led(moves(5), Some(moves(4)));
+    let kept: Vec<usize> = rig.settle().iter().map(|read| read.game.len()).collect();
+    assert_eq!(kept, [5, 3]);
+}
+
+#[test]
 fn another_game_has_another_file_also_with_the_same_opening() {
     let mut rig = Rig::new();
     rig.played("e2e4 e7e5 g1f3 b8c6");

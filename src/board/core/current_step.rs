@@ -5,7 +5,11 @@ use std::time::{Duration, Instant};
 use shakmaty::{Board, Move};
 
 use super::placement::Placement;
-use crate::{chess::game::Game, driver::Step, vocabulary::Advice};
+use crate::{
+    chess::game::Game,
+    driver::Step,
+    vocabulary::{Advice, Reported},
+};
 
 /// A set-up or take-back that the hand is following.
 #[derive(Debug)]
@@ -35,6 +39,8 @@ struct UnderWay {
     left: bool,
     /// The hand has played since it began.
     outrun: bool,
+    /// What the hand has played in a position before it is known that the board has that.
+    early: Option<Reported>,
 }
 
 /// The step under way, and what it asks of the hand.
@@ -68,6 +74,7 @@ impl CurrentStep {
             step,
             left,
             outrun: false,
+            early: None,
         });
         self.before = None;
     }
@@ -85,6 +92,17 @@ impl CurrentStep {
             under_way.left &= !matches!(under_way.step, Step::Show(_));
             under_way.outrun = true;
         }
+    }
+
+    /// The hand plays in a position that the board has been sent, and that it will show. `false` if it was not sent yet.
+    pub fn comes_early(&mut self, made: Reported) -> bool {
+        let sent = self.step.as_mut().filter(|under_way| under_way.left);
+        sent.map(|under_way| under_way.early = Some(made)).is_some()
+    }
+
+    /// Takes what [came early](Self::comes_early).
+    pub fn take_early(&mut self) -> Option<Reported> {
+        self.step.as_mut()?.early.take()
     }
 
     /// Whether the hand has played since the step under way began.

@@ -89,6 +89,8 @@ impl Core {
             // The hand may have moved already.
             if !is_as_before && given.see(board, turn, None) == Seen::Followed {
                 let plies = game.len();
+                // The squares tell whether a move that came early was made there.
+                self.current_step.take_early();
                 self.accepted(now);
                 let played = given.game().moves().get(plies).copied();
                 if let Some(m) = played {

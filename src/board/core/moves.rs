@@ -35,7 +35,9 @@ impl Core {
         if self.obeys(now, reported) {
             return;
         }
-        self.stands_early(reported);
+        if self.stands_early(reported) {
+            return;
+        }
         let plays_on = self.plays_on(now, reported);
         match self.take(reported, plays_on) {
             Take::Echo(m) => {
@@ -65,19 +67,30 @@ impl Core {
         }
     }
 
-    /// A quick hand has put up the position that the board is still being told, and plays on: the move fits there, and not in the
-    /// game before. The board is then told where that has led.
-    fn stands_early(&mut self, reported: Reported) {
+    /// A quick hand has put up the position that the board is still being told, and plays on: the move fits there, and not in another
+    /// game before. A board that nobody can ask is then told where that has led; one that shows its squares decides. `true` if the move
+    /// waits for that.
+    fn stands_early(&mut self, reported: Reported) -> bool {
         let promotion = self.claims.promotion();
         let fits = |game: &Game| reported.resolve(game.position(), promotion).is_some();
-        let told = self.driver.profile() == Profile::Unlisted && self.driver.stepping();
-        if let Some(Step::SetUp(game)) = self.current_step.step().filter(|_| told)
-            && fits(game)
-            && !fits(self.held.game())
-        {
+        let step = self.current_step.step().filter(|_| self.driver.stepping());
+        let Some(Step::SetUp(game)) = step.filter(|_| self.driver.profile().keeps_rules()) else {
+            return false;
+        };
+        let held = self.held.game();
+        if !fits(game) {
+            return false;
+        }
+        if self.driver.profile().answers() {
+            return self.current_step.comes_early(reported);
+        }
+        if !fits(held) {
             let game = (**game).clone();
             self.has_set_up(game, self.leading.is_new_game());
+        } else if **game == *held && !self.is_free() {
+            self.held.assure();
         }
+        false
     }
 
     /// Playing on from a position that the player had to set up confirms it. `true` if so.
@@ -150,7 +163,12 @@ impl Core {
     /// Whether no client has the board and this move begins a game from the start: it does not fit the known game, which is
     /// unknown, in doubt or over, or no piece stands where the move begins.
     fn begins(&self, reported: Reported) -> bool {
-        if !self.is_free() || !self.driver.profile().reports_moves() {
+        // A board that was just switched on begins a game, also before it was told of the one that a client begins.
+        let opens = self.driver.profile() == Profile::Unlisted
+            && !self.held.is_known()
+            && self.claims.awaiting()
+            && self.claims.target() == Some(&Game::standard());
+        if !(self.is_free() || opens) || !self.driver.profile().reports_moves() {
             return false;
         }
         let promotion = self.claims.promotion();

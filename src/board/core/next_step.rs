@@ -51,7 +51,8 @@ impl Core {
         false
     }
 
-    /// If no client has the board and its pieces are unknown, assumes the start position if the squares are as in it.
+    /// If no client has the board and its pieces are unknown, assumes the start position if the squares are as in it. A board that sees
+    /// every piece shows it.
     fn guess_from_squares(&mut self) {
         let start = Board::new();
         let lost = self.held.certainty() == Certainty::Lost;
@@ -61,6 +62,9 @@ impl Core {
         if self.driver.stands_as(&start) {
             self.driver.assume(Some(&start));
             self.guess_start();
+            if matches!(self.driver.profile(), Profile::Pieces { .. }) {
+                self.held.prove();
+            }
         }
     }
 

@@ -127,6 +127,7 @@ impl Core {
         self.deviation.forget();
         self.note_answers();
         let outrun = self.current_step.is_outrun();
+        let early = self.current_step.take_early();
         let step = self.current_step.accepted();
         let wanted = step.as_ref().and_then(|step| self.asked_by(step));
         if wanted.is_some_and(|wanted| self.stood_as(&wanted)) {
@@ -146,6 +147,9 @@ impl Core {
         // Whatever the hand does next will be new to every client.
         self.taken_back_to(self.held.game().len());
         self.front_ends_know();
+        if let Some(made) = early {
+            self.moved(now, made);
+        }
     }
 
     fn has_shown(&mut self, now: Instant, m: Move) {
@@ -201,6 +205,10 @@ impl Core {
         let fen = game.fen();
         if game == *self.held.game() {
             self.held.assure();
+            if self.current_step.following().is_some() {
+                // The hand was asked for the shown move with the position.
+                self.held.confirm();
+            }
         } else {
             // The same game, taken back or played on, keeps its times.
             let common = game.common_plies(self.held.game());

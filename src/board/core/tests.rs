@@ -748,6 +748,57 @@ fn a_move_made_while_a_ucb_is_told_its_position_after_a_reload_is_answered_and_t
     assert_eq!(told.trim(), "Mb8-c6");
 }
 
+/// The cable comes off, and what the hand plays while the board is told its position again is the answer.
+#[test]
+fn a_move_made_while_a_ucb_is_told_its_position_after_a_lost_link_is_the_answer() {
+    let mut rig = Rig::ucb();
+    rig.states("e2e4 e7e5");
+    for _ in 0..4 {
+        rig.waits(70);
+    }
+    rig.core.link_down(rig.now, "the cable".to_owned());
+    rig.now += Duration::from_secs(2);
+    rig.core.link_up(rig.now);
+    let told = rig.transmits_for(4);
+    assert!(told.contains(".7pppp ppp"), "{told}");
+    rig.hears("Mg1f3\r\n");
+    assert_eq!(rig.answer().unwrap().to_string(), "g1f3");
+}
+
+#[test]
+fn what_is_wrong_after_a_set_up_is_told_with_the_shown_move_made() {
+    let mut rig = Rig::ucb();
+    rig.states("d2d4");
+    rig.waits(70);
+    rig.hears("J\r\n");
+    rig.transmits_for(10);
+    rig.hears("Ma8h5\r\n");
+    let told = rig.transmits_for(40);
+    assert!(told.contains(".4   P    "), "{told}");
+    let guidance = rig.core.snapshot().guidance;
+    let texts: Vec<String> = guidance.iter().map(ToString::to_string).collect();
+    assert_eq!(texts, ["move the black rook from h5 to a8"]);
+}
+
+/// It has just been switched on, and is given time before it is told of the new game.
+#[test]
+fn a_quick_first_move_on_a_ucb_that_was_just_switched_on_is_the_answer() {
+    for wait in [0, 1, 2, 3, 4, 6] {
+        let mut rig = Rig::ucb();
+        rig.hears(" I\r\n");
+        rig.states("");
+        rig.transmits_for(5 * wait);
+        rig.hears("Me2e4\r\n");
+        assert_eq!(rig.answer().unwrap().to_string(), "e2e4", "after {wait} s");
+        rig.takes_answer();
+        rig.states("e2e4 e7e5");
+        let told = rig.transmits_for(60);
+        assert!(told.ends_with("Me7-e5\r\n"), "after {wait} s: {told}");
+        rig.hears("Mg1f3\r\n");
+        assert_eq!(rig.answer().unwrap().to_string(), "g1f3", "after {wait} s");
+    }
+}
+
 /// A second reload or kill may come while the board is still being told its position after the first.
 #[test]
 fn an_answer_that_was_not_taken_is_still_given_after_two_restarts_in_a_row() {

@@ -408,7 +408,8 @@ fn table(
             "if your board is there, say which kind; `boardbridge scan --probe` asks it".to_owned()
         }
     };
-    writeln!(output, "# {}: {what}", port.path.display())?;
+    let path = port.path.display().to_string();
+    writeln!(output, "# {}: {what}", escaped(&path))?;
     if let Some(usb) = usb {
         writeln!(output, "# {}", plugged(usb))?;
     }
@@ -425,9 +426,8 @@ fn table(
         _ => String::new(),
     };
     writeln!(output, "[boards.{}]\n{kind}", names.take(name))?;
-    writeln!(
-        output,
-        "serial = {{ port = \"{}\"{baud} }}\n",
-        port.name().display()
-    )
+    // A JSON string is a valid TOML string.
+    let name = Value::from(port.name().display().to_string());
+    let name = escaped_json(&name.to_string());
+    writeln!(output, "serial = {{ port = {name}{baud} }}\n")
 }

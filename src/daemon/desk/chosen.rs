@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use toml_edit::Value;
+use toml_edit::{DocumentMut, Value};
 use tracing::info;
 
 use super::{Desk, boards::text_of, change::Edit, done, files};
@@ -179,6 +179,14 @@ impl Desk {
         } else {
             String::new()
         };
+        // What else is in it would be lost.
+        if let Err(error) = text.parse::<DocumentMut>() {
+            return Err(Refused::NotNow(format!(
+                "{} cannot be read: mend it, or remove it. {}",
+                path.display(),
+                error.message().trim()
+            )));
+        }
         Ok(match with(&text) {
             Some(text) => Edit::write(path, text),
             None => Edit::remove(path),

@@ -7,8 +7,11 @@ use std::{
     time::SystemTime,
 };
 
+use serde::Deserialize;
 use tempfile::NamedTempFile;
-use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, Value, value};
+use toml_edit::{
+    Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, Value, de::from_str, value,
+};
 
 use crate::{
     bus::desk::{BoardKey, Play},
@@ -18,6 +21,7 @@ use crate::{
     },
     discovery::Way,
     driver::identity::Identity,
+    front_end::opponent::settings::OpponentConfig,
     net::default_ports::DEFAULT_UCI,
     system::private,
     vocabulary::{AppWay, BoardName},
@@ -309,6 +313,18 @@ pub(super) fn opponent(board: &BoardName, engine: Option<&str>, play: &Play) -> 
         }
     }
     listed("opponent", table)
+}
+
+/// Why this is no file of who plays at a board.
+pub(super) fn check_opponent(text: &str) -> Result<(), String> {
+    #[derive(Deserialize)]
+    struct File {
+        #[serde(rename = "opponent")]
+        _opponent: [OpponentConfig; 1],
+    }
+    let read: Result<File, _> = from_str(text);
+    read.map_err(|error| error.message().to_owned())?;
+    Ok(())
 }
 
 /// The text of the file of a link.

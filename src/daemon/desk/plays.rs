@@ -28,7 +28,7 @@ impl Desk {
         let strength = play.elo.is_some() || play.level.is_some();
         if play.engine.is_none() && (strength || play.hand.is_some() || play.go.is_some()) {
             let words = "two people play without an engine: name one, or leave its strength, colour and time out";
-            return Err(Refused::NotNow(words.to_owned()));
+            return Err(Refused::Bad(words.to_owned()));
         }
         let engine = match &play.engine {
             None => None,
@@ -48,6 +48,7 @@ impl Desk {
             }
         };
         let text = files::opponent(&board, engine.as_deref(), &play);
+        files::check_opponent(&text).map_err(Refused::Bad)?;
         let path = files::of_play(self.state()?, board.as_str());
         self.edit(daemon, Edit::write(path, text)).await?;
         let who = play.engine.as_deref().unwrap_or("two people");

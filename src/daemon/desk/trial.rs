@@ -84,11 +84,11 @@ impl Trial {
                 escaped(&self.sighting.name)
             ),
             Shown::Answers(id) => format!(
-                "it answers: {}. It has no lamps to try, and no clock: add it and make a move, and the page shows it",
+                "it answers: {}. Nothing on it can be tried: add it and make a move, and the page shows it",
                 escaped(id.as_deref().unwrap_or(make.title))
             ),
             Shown::Nothing => format!(
-                "a {} has no lamps to try, and says nothing before a move: add it and make one, and the page shows it",
+                "a {} shows and says nothing before a move: add it and make one, and the page shows it",
                 make.title
             ),
         };

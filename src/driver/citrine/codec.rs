@@ -54,7 +54,8 @@ pub fn parse(line: &[u8]) -> Message {
     // Some answers start with a dot: `.Referee on`, and every row of a list.
     let undotted = text.strip_prefix('.').unwrap_or(text);
     let trimmed = undotted.trim();
-    if let Some(row) = grid_row(undotted) {
+    // A row may begin with a light square, `..`, and no dot of its own.
+    if let Some(row) = grid_row(text).or_else(|| grid_row(undotted)) {
         return row;
     }
     if let Some(code) = trimmed.strip_prefix("M#") {
@@ -422,7 +423,12 @@ mod tests {
             panic!("not a grid row");
         };
         assert_eq!(row[3], start.piece_at(Square::D8));
-        for line in ["::    :: WP ::    ::   ", ".8 ::    :: WP ::    ::"] {
+        for line in [
+            "::    :: WP ::    ::   ",
+            ".8 ::    :: WP ::    ::",
+            ".. :: .. WP .. :: .. ::",
+            "... :: .. WP .. :: .. ::",
+        ] {
             let Message::GridRow(row, None) = parse(line.as_bytes()) else {
                 panic!("not a grid row: {line}");
             };

@@ -10,6 +10,9 @@ pub const ANSWER_WAIT: Duration = Duration::from_secs(2);
 /// How long the echo of a shown move may take after its second send before the board is asked for its game.
 /// Longer than [`ANSWER_WAIT`]: the question turns off the lamps that show the move.
 pub const ECHO_WAIT: Duration = Duration::from_secs(5);
+/// A castling that is reported this soon after we sent the same words was made by them: an echo takes 50 ms, and no hand sees lamps and
+/// castles in that time.
+pub const CASTLING_ECHO: Duration = Duration::from_millis(500);
 /// The pause that ends a list from the board, which has no end mark. At 57600 baud a row takes 7 ms, at the 1200 baud
 /// of the oldest sister board 340 ms.
 pub const LIST_PAUSE: Duration = Duration::from_millis(500);

@@ -31,8 +31,8 @@ use self::{
     answer::{Asking, Question, Receiving, differences, game_list},
     codec::Message,
     limits::{
-        ANSWER_WAIT, ATTEMPTS, CHECK_EVERY, CHECK_QUIET, ECHO_WAIT, LEARN_EVERY, LIST_PAUSE,
-        LIST_PLIES, LIT_WAIT, MAX_LINE, SILENT_RETRY,
+        ANSWER_WAIT, ATTEMPTS, CASTLING_ECHO, CHECK_EVERY, CHECK_QUIET, ECHO_WAIT, LEARN_EVERY,
+        LIST_PAUSE, LIST_PLIES, LIT_WAIT, MAX_LINE, SILENT_RETRY,
     },
     switches::{On, Throttle},
 };
@@ -41,7 +41,7 @@ use super::{Driver, DriverEvent, Profile, Step, StepFailure, pacer::Pacer, stran
 use crate::{
     chess::game::{Game, uci},
     text::lines::{LINE_WAIT, Line, Lines, printable},
-    vocabulary::{Channel, Outgoing, Reported},
+    vocabulary::{Channel, Outgoing, Reported, Wording},
 };
 
 /// Referee mode: the player moves both sides, the board neither.
@@ -54,6 +54,15 @@ enum CommandKind {
     Settings,
     Question,
     SecondSend,
+}
+
+/// A castling whose second send came late, where the same words may be the other side's.
+#[derive(Clone, Copy, Debug)]
+enum Relit {
+    /// It was sent.
+    Sent(Move),
+    /// The other side's was made by it, and is taken back.
+    TakenBack,
 }
 
 /// The current step.
@@ -106,6 +115,8 @@ pub struct Citrine {
     /// A castling that was sent once before the link or the daemon ended. The lamps have not shown it, so the hand has not made
     /// it.
     unlit: Option<UciMove>,
+    /// A castling of which it is only assumed that the hand has not made it.
+    relit: Option<Relit>,
     /// Since when the lamps may show a move that the player has to make or take back.
     lit: Option<Instant>,
     /// Until then the player has time for the last step.
@@ -142,6 +153,7 @@ impl Citrine {
             receiving: None,
             doing: None,
             unlit: None,
+            relit: None,
             lit: None,
             rests_until: None,
             set_up: None,
@@ -422,7 +434,26 @@ impl Citrine {
         self.learn_at.filter(|_| free)
     }
 
+    /// The lamps had not shown a castling, and yet the hand had made it: the board has taken the words for the other side's. That move is
+    /// taken back. `true` if so.
+    fn castles_for_the_other(&mut self, now: Instant, reported: Reported) -> bool {
+        let Some(Relit::Sent(m)) = self.relit.take() else {
+            return false;
+        };
+        let at_once = self.lit.is_some_and(|at| now < at + CASTLING_ECHO);
+        let side = m.castling_side();
+        let is_echo = matches!(reported.wording, Wording::Castle(by) if Some(by) == side);
+        if at_once && is_echo {
+            self.command(now, "T");
+            self.relit = Some(Relit::TakenBack);
+        }
+        at_once && is_echo
+    }
+
     fn moved(&mut self, now: Instant, reported: Reported) {
+        if self.castles_for_the_other(now, reported) {
+            return;
+        }
         self.unlit = None;
         if let Some(Doing::Show { m, accepted, .. }) = &mut self.doing {
             // The echo of a shown move marks the side by the comma as well; the core knows whose move it is.
@@ -456,6 +487,9 @@ impl Citrine {
     }
 
     fn took_back(&mut self, now: Instant, reported: Reported) {
+        if matches!(self.relit.take(), Some(Relit::TakenBack)) {
+            return;
+        }
         self.unlit = None;
         match self.doing {
             Some(Doing::TakeBack { m, .. }) => {
@@ -519,6 +553,7 @@ impl Citrine {
         self.setting = None;
         self.receiving = None;
         self.rests_until = None;
+        self.relit = None;
     }
 
     fn grid_row(&mut self, now: Instant, cells: [Option<Piece>; 8], side: Option<Color>) {
@@ -847,9 +882,11 @@ impl Driver for Citrine {
         // `mO-O` means the other side's castling once the player has made this one.
         let means = |next: &Move| codec::show(*next) == codec::show(m);
         let may_be_made = self.unlit.take() != Some(uci(m));
-        if may_be_made && game.position().legal_moves().iter().any(means) {
+        let is_ambiguous = game.position().legal_moves().iter().any(means);
+        if may_be_made && is_ambiguous {
             return false;
         }
+        self.relit = is_ambiguous.then_some(Relit::Sent(m));
         self.send_second(now, m);
         self.doing = Some(Doing::Show {
             m,

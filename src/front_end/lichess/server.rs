@@ -269,7 +269,8 @@ async fn run(table: &mut Table, stop: CancellationToken) {
     let mut http = Http::new(&table.settings.url);
     let mut session = match table.memory.take() {
         Some(memory) => {
-            LichessAccount::restored(memory, table.settings.clone(), &table.board.state())
+            let now = Instant::now().into_std();
+            LichessAccount::restored(now, memory, table.settings.clone(), &table.board.state())
         }
         None => LichessAccount::new(client, table.settings.clone()),
     };

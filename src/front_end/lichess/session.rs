@@ -68,9 +68,13 @@ pub struct SavedAccount {
     pub seat: SavedSeat,
     play: Option<play::SavedPlay>,
     /// Who plays whom at the board, or played in the game that the board still holds.
-    #[serde(default)]
     pairing: Option<Pairing>,
+    /// Lichess wants fewer requests: how much of the pause has passed is not kept.
+    is_quiet: bool,
 }
+
+/// How many times the connection of one search may be lost while the others stay: it is opened again at once.
+const MAX_CUTS: u8 = 5;
 
 /// A search for an opponent.
 #[derive(Debug)]
@@ -80,6 +84,8 @@ struct Sought {
     /// The person who has asked for it.
     ticket: Ticket,
     stage: Stage,
+    /// How many times its own connection was lost.
+    cuts: u8,
 }
 
 /// How far the search for an opponent is.
@@ -89,7 +95,7 @@ enum Stage {
     Asked,
     /// Lichess has accepted it.
     Open,
-    /// Its connection was lost; it is opened again with the next one.
+    /// Its connection was lost; it is opened again.
     Cut,
 }
 
@@ -178,12 +184,20 @@ impl LichessAccount {
     }
 
     /// A session that goes on after a restart, with its board as that was restored.
-    pub fn restored(memory: SavedAccount, settings: Settings, board: &Snapshot) -> Self {
+    pub fn restored(
+        now: Instant,
+        memory: SavedAccount,
+        settings: Settings,
+        board: &Snapshot,
+    ) -> Self {
         let mut session = Self {
             // Streams from now on count as newer than a move that was accepted before the restart.
             stream: 1,
             ..Self::new(memory.seat.client, settings)
         };
+        if memory.is_quiet {
+            session.pause(now);
+        }
         session.out.seat = Seat::restored(memory.seat, ClientName::Lichess);
         let known = session.out.seat.known(board).is_some();
         match memory.play.map(Play::restored) {
@@ -207,6 +221,7 @@ impl LichessAccount {
             seat: self.out.seat.saved(),
             play: self.play.as_ref().and_then(Play::memory).cloned(),
             pairing: self.pairing().or(self.left()).cloned(),
+            is_quiet: self.quiet_until.is_some(),
         }
     }
 
@@ -895,6 +910,7 @@ impl LichessAccount {
             time,
             ticket,
             stage: Stage::Asked,
+            cuts: 0,
         });
         if is_open {
             self.seek_opened();
@@ -995,9 +1011,16 @@ impl LichessAccount {
             Outcome::NoToken => self.no_token(),
             _ => {}
         }
-        let Some(seek) = self.seek.take() else {
+        let Some(mut seek) = self.seek.take() else {
             return;
         };
+        let is_cut = seek.stage != Stage::Asked && matches!(outcome, Outcome::Lost(_));
+        if is_cut && seek.cuts < MAX_CUTS {
+            seek.stage = Stage::Cut;
+            seek.cuts += 1;
+            self.seek = Some(seek);
+            return;
+        }
         let why = match outcome {
             Outcome::Refused(words) => seek.request.refused(&Notice::words(&words)),
             Outcome::Lost(why) => lost(&why).into(),

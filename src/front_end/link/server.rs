@@ -77,7 +77,7 @@ async fn run(mut link: Pair, stop: CancellationToken) {
         let [first_said, second_said] = &mut entries;
         // A board that takes no commands makes only its own commands wait.
         tokio::select! {
-            () = stop.cancelled() => return,
+            () = stop.cancelled() => break,
             () = give(&link.boards[0], first_seat) => {}
             () = give(&link.boards[1], second_seat) => {}
             said = first_said.said() => hear(&mut session, Side::First, said),
@@ -86,6 +86,9 @@ async fn run(mut link: Pair, stop: CancellationToken) {
             (_, state) = second.next() => session.snapshot(now(), Side::Second, &state),
             () = sleep_until_some(deadline) => session.timeout(now()),
         }
+    }
+    for entry in entries {
+        entry.leaves(session.game());
     }
 }
 

@@ -65,7 +65,7 @@ impl Begun {
 pub enum NoOrder {
     /// It is no command.
     #[error(
-        "there is no such command: write a name such as \"ready\", or {{\"state\": {{…}}}}; docs/mqtt.md lists them ({0})"
+        "the command cannot be read: {0}. Write a name such as \"ready\", or {{\"state\": {{…}}}}; docs/mqtt.md lists them"
     )]
     Unknown(String),
     /// A value in it is impossible.

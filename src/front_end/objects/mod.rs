@@ -18,7 +18,7 @@ use crate::{
     },
     chess::game::{Game, uci},
     system::clock,
-    vocabulary::{Advice, LinkState, Snapshot, rounded},
+    vocabulary::{Advice, By, LinkState, Snapshot, rounded},
 };
 
 /// A board's link as a word.
@@ -133,14 +133,14 @@ fn last(snapshot: &Snapshot, san: Option<&String>) -> Value {
         return Value::Null;
     };
     let before = game.position_at(game.len() - 1);
-    // A time is known only if the hand was seen to make the move.
+    let by = snapshot.by.get(game.len() - 1).copied().flatten();
     let took = snapshot.took.get(game.len() - 1).copied().flatten();
     json!({
         "uci": game.last().map(|m| uci(m).to_string()),
         "san": san,
         "number": before.fullmoves(),
         "color": color(before.turn()),
-        "by": took.map(|_| "hand"),
+        "by": (by == Some(By::Hand)).then_some("hand"),
         "took": took.map(rounded),
     })
 }

@@ -137,6 +137,7 @@ impl Server {
                 heard = next_line(&mut self.process) => self.heard(heard),
             }
         }
+        self.entry.leaves(self.session.game());
         if let Some(process) = self.process.take() {
             process.quit().await;
         }

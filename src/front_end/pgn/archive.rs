@@ -233,16 +233,7 @@ impl Archive {
         zone: TimeZone,
         last: Option<GameFile>,
     ) -> Self {
-        let given = |text: &Option<TagText>, default: &str| match text {
-            Some(text) => Arc::from(text.0.as_str()),
-            None => Arc::from(default),
-        };
-        let heading = Heading {
-            site: given(&config.site, "?"),
-            player: given(&config.player, &format!("Hand on {board}")),
-            annotator: format!("BoardBridge {} on {board}", env!("CARGO_PKG_VERSION")).into(),
-            zone,
-        };
+        let heading = heading(&board, config, zone);
         let found = last.and_then(|GameFile { file, text }| {
             Some(ArchivedGame {
                 file: Some(file),
@@ -351,7 +342,7 @@ impl Archive {
         }
         let known = common == kept.record.game.len();
         let goes_on = kept.goes_on_as(&game, common);
-        let returns = self.returning(&game).is_some() && !known;
+        let returns = self.returning(&game, target).is_some() && !known;
         if goes_on
             && !returns
             && let Some(kept) = self.games.back_mut()
@@ -362,12 +353,14 @@ impl Archive {
         }
     }
 
-    /// The game before the last, if it is the one on the board again.
-    fn returning(&self, game: &Game) -> Option<usize> {
+    /// The game before the last, if it is the one on the board again, or that the board is led into again.
+    fn returning(&self, game: &Game, target: Option<&Game>) -> Option<usize> {
         let before = self.games.len().checked_sub(2)?;
         let record = &self.games[before].record;
         let long = record.game.len() > MAX_UNMADE;
-        (long && !record.is_over() && game.continues(&record.game)).then_some(before)
+        let led = target.filter(|target| target.continues(game));
+        let is_it = led.unwrap_or(game).continues(&record.game);
+        (long && !record.is_over() && is_it).then_some(before)
     }
 
     /// A game other than the last is on the board: the one before that, or a new one.
@@ -378,8 +371,15 @@ impl Archive {
         if let Some(kept) = self.games.back_mut() {
             kept.due = true;
         }
-        if let Some(before) = self.returning(game) {
+        if let Some(before) = self.returning(game, snapshot.target.as_deref()) {
             self.games.swap(before, before + 1);
+            let kept = &mut self.games[before + 1];
+            if kept.record.game.continues(game) {
+                // Not all of it is there yet.
+                kept.since = identity(snapshot);
+                kept.left = false;
+                return;
+            }
         } else if let Some(kept) = self.games.back_mut().filter(|kept| kept.gives_way_to(game)) {
             kept.begin_anew(at, game);
         } else {
@@ -548,11 +548,7 @@ impl Archive {
         Some(Writing {
             over: kept.file.clone(),
             instead_of: kept.instead_of.clone(),
-            stem: format!(
-                "{}_{}",
-                clock(kept.record.began, &TimeZone::UTC, STAMP),
-                self.board
-            ),
+            stem: stem(&kept.record, &self.board),
             text: pgn(&kept.record, &self.heading),
         })
     }
@@ -608,6 +604,43 @@ impl Archive {
         let is_due = self.every_move || dirty().any(ArchivedGame::is_due);
         after.max(self.stands_at.filter(|_| !is_due))
     }
+}
+
+/// What all games of a board have in their tags.
+fn heading(board: &BoardName, config: &GamesConfig, zone: TimeZone) -> Heading {
+    let given = |text: &Option<TagText>, default: &str| match text {
+        Some(text) => Arc::from(text.0.as_str()),
+        None => Arc::from(default),
+    };
+    Heading {
+        site: given(&config.site, "?"),
+        player: given(&config.player, &format!("Hand on {board}")),
+        annotator: format!("BoardBridge {} on {board}", env!("CARGO_PKG_VERSION")).into(),
+        zone,
+    }
+}
+
+fn stem(record: &Record, board: &BoardName) -> String {
+    let began = clock(record.began, &TimeZone::UTC, STAMP);
+    format!("{began}_{board}")
+}
+
+/// The last file of a board that is called `to` from now on, to be written under that name; `None` if its game is over, or the file is
+/// not ours.
+pub fn renamed(
+    last: GameFile,
+    config: &GamesConfig,
+    from: &BoardName,
+    to: &BoardName,
+) -> Option<Writing> {
+    let zone = TimeZone::system();
+    let record = reading::own(&last.text, &heading(from, config, zone.clone()))?;
+    (!record.is_over()).then(|| Writing {
+        over: None,
+        instead_of: Some(last.file),
+        stem: stem(&record, to),
+        text: pgn(&record, &heading(to, config, zone)),
+    })
 }
 
 /// The identity of the game that the board holds; `None` while it is on its way to another one, whose identity the snapshot has.

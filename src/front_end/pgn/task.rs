@@ -11,14 +11,14 @@ use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
 use super::{
-    archive::{Archive, Notice},
+    archive::{Archive, Notice, renamed},
     folder::{Folder, Writer, remedy},
 };
 use crate::{
     bus::{BoardHandle, Bus},
     front_end::pgn::settings::GamesConfig,
     system::{clock, sleep::sleep_until_some},
-    vocabulary::Snapshot,
+    vocabulary::{BoardName, Snapshot},
 };
 
 /// How long a stopping daemon waits for the last moves to be written.
@@ -60,6 +60,21 @@ pub async fn keep(
             task.folder.path().display()
         );
     }
+}
+
+/// A board has another name from now on, which no task keeps games of yet: the file of its game goes with it, and is gone on with there.
+///
+/// # Errors
+/// The folder or a file in it cannot be read or written.
+pub fn rename(config: &GamesConfig, from: &BoardName, to: &BoardName) -> io::Result<()> {
+    let Some(path) = config.folder() else {
+        return Ok(());
+    };
+    let last = Folder::new(path, from.clone()).open()?;
+    if let Some(writing) = last.and_then(|last| renamed(last, config, from, to)) {
+        Folder::new(path, to.clone()).write(&writing)?;
+    }
+    Ok(())
 }
 
 struct Task {

@@ -20,6 +20,9 @@ use crate::{
     vocabulary::BoardName,
 };
 
+/// The highest `level`: that of Stockfish's `Skill Level`.
+const MAX_LEVEL: u8 = 20;
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Add {
@@ -136,6 +139,11 @@ pub(super) async fn play(
     let play: Play = body(request).await?;
     if play.elo.is_some() && play.level.is_some() {
         return Err(Wrong::bad("give elo or level, not both"));
+    }
+    if play.level.is_some_and(|level| level > MAX_LEVEL) {
+        return Err(Wrong::bad(format!(
+            "level is a number from 0 to {MAX_LEVEL}"
+        )));
     }
     ask(&house, Wish::Play(name, play)).await
 }

@@ -186,8 +186,9 @@ impl Live {
             }
             (By::Target, _) => Some(match holder {
                 Some(ClientName::Link(with)) => hand(with),
-                Some(ClientName::Program(_)) | None => "Chess program".to_owned(),
+                Some(ClientName::Program(_)) => "Chess program".to_owned(),
                 Some(holder) => program(holder).to_string(),
+                None => return None,
             }),
         }
     }

@@ -279,7 +279,7 @@ impl World {
             url: "https://lichess.org".to_owned(),
         };
         let lichess = has(&[Clients::LichessAndLink]).then(|| match read(kept, "lichess") {
-            Some(memory) => Lichess::restored(memory, settings.clone(), first),
+            Some(memory) => Lichess::restored(now, memory, settings.clone(), first),
             None => Lichess::new(ClientId(105), settings.clone()),
         });
         for cable in &mut cables {

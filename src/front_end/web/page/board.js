@@ -119,7 +119,7 @@ class Board {
     const { head, sub = "", kind = "", quoted, english } = this.task();
     const heading = part(".do");
     quote(heading, head, quoted);
-    heading.classList.toggle("long", head.length > 60);
+    heading.classList.toggle("long", head.length > 44);
     part(".state").dataset.kind = kind;
     quote(part(".sub"), sub, quoted || english);
     // What may have no room above is whole below.

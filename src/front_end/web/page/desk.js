@@ -87,6 +87,32 @@ function nameField(words, value) {
   return [label, input];
 }
 
+/** The fields and the folded parts of an item, by their words. */
+const partsOf = (item) => new Map([...item.querySelectorAll("label > select, label > input, details")].map((part) => [(part.localName === "details" ? part.firstElementChild : part.previousElementSibling).textContent, part]));
+
+/** Shows these items in a list: what was chosen and typed in one that is replaced stays, as far as it fits. */
+function showItems(list, keys, itemOf) {
+  const before = new Map([...list.children].map((item) => [item.dataset.key, item]));
+  const focused = document.activeElement;
+  const items = keys.map((key) => {
+    const item = itemOf(key);
+    item.dataset.key = key.id ?? key;
+    return item;
+  });
+  list.replaceChildren(...items);
+  for (const item of items) {
+    const known = before.get(item.dataset.key);
+    for (const [words, was] of known ? partsOf(known) : []) {
+      const part = partsOf(item).get(words);
+      if (!part) continue;
+      if (part.localName === "details") part.open = was.open;
+      else if (part.localName === "input" || [...part.options].some(({ value, disabled }) => value === was.value && !disabled)) part.value = was.value;
+      part.dispatchEvent(new Event("change"));
+      if (was === focused) part.focus();
+    }
+  }
+}
+
 /** What was typed into these fields, without those that are empty. */
 const named = (fields) => Object.fromEntries(Object.entries(fields).map(([key, { value }]) => [key, value.trim()]).filter(([, value]) => value));
 
@@ -233,7 +259,7 @@ async function showDesk() {
   const text = JSON.stringify([added, keyed, started, linked, fixed, lichess_chosen, desk.engines, [...boards.keys()]]);
   if (desk.shown === text) return;
   desk.shown = text;
-  $("at-boards").replaceChildren(...[...boards.keys()].map(boardItem));
+  showItems($("at-boards"), [...boards.keys()], boardItem);
 }
 
 /** What is installed, and what is plugged in. */
@@ -248,7 +274,7 @@ async function look() {
   if (!found.length && !desk.looked) $("how").open = true;
   desk.looked = true;
   const text = JSON.stringify(found);
-  if (desk.found !== text) $("found").replaceChildren(...found.map(foundItem));
+  if (desk.found !== text) showItems($("found"), found, foundItem);
   desk.found = text;
 }
 

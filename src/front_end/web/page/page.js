@@ -178,12 +178,20 @@ function leftOut(why) {
 }
 
 function arrange(names) {
-  for (const [name, board] of boards) {
-    if (names.includes(name)) continue;
-    board.article.remove();
+  const gone = [...boards.values()].filter(({ name }) => !names.includes(name));
+  const come = names.filter((name) => !boards.has(name));
+  const large = gone.find((board) => board.isLarge());
+  for (const { name, article } of gone) {
+    article.remove();
     boards.delete(name);
   }
-  for (const name of names) if (!boards.has(name)) boards.set(name, new Board(name));
+  for (const name of come) boards.set(name, new Board(name));
+  // One goes while one comes: it has another name now.
+  if (large && gone.length === 1 && come.length === 1) {
+    const { article } = boards.get(come[0]);
+    $("large").replaceChildren(article);
+    if (location.hash === "#" + large.article.id) history.replaceState(null, "", "#" + article.id);
+  }
   $("none").hidden = names.length > 0;
   enlargeChosen();
   showKept();
