@@ -212,16 +212,18 @@ pub struct Said {
     pub answer: oneshot::Sender<Result<(), String>>,
 }
 
-/// The number of pairings that have no entry here.
-const MIRRORED: u64 = u64::MAX;
-
 #[derive(Debug)]
 struct Listed {
     pairing: Arc<Pairing>,
-    /// Who hears the player; nobody if this is the pairing of another daemon.
+    /// Who hears the player, which is also whose it is; nobody if this is the pairing of another daemon.
     sayings: Option<mpsc::Sender<Said>>,
-    /// Tells entries for the same board apart.
-    number: u64,
+}
+
+impl Listed {
+    fn is_of(&self, entry: &Entry) -> bool {
+        let own = |sayings: &mpsc::Sender<Said>| sayings.same_channel(&entry.own);
+        self.sayings.as_ref().is_some_and(own)
+    }
 }
 
 /// All pairings, at most one a board: the last that was entered. Beside it, at most one of a game that is over.
@@ -235,27 +237,19 @@ impl Pairings {
     /// Lists a pairing until its entry is dropped.
     pub fn enter(&self, board: BoardName, pairing: Pairing) -> Entry {
         let (sayings, said) = mpsc::channel(SAYINGS);
-        let mut number = 0;
         self.listed.send_modify(|listed| {
             let before = listed.remove(&board);
-            number = before
-                .as_ref()
-                .map_or(0, |before| before.number.wrapping_add(1));
             self.leave(&board, before.map(|before| before.pairing));
-            let pairing = Arc::new(pairing);
-            listed.insert(
-                board.clone(),
-                Listed {
-                    pairing,
-                    sayings: Some(sayings),
-                    number,
-                },
-            );
+            let entered = Listed {
+                pairing: Arc::new(pairing),
+                sayings: Some(sayings.clone()),
+            };
+            listed.insert(board.clone(), entered);
         });
         Entry {
             pairings: self.clone(),
             board,
-            number,
+            own: sayings,
             said,
         }
     }
@@ -281,7 +275,6 @@ impl Pairings {
                 let mirrored = Listed {
                     pairing: Arc::new(pairing),
                     sayings: None,
-                    number: MIRRORED,
                 };
                 listed.insert(board.clone(), mirrored);
             }
@@ -368,7 +361,7 @@ impl Changes {
 pub struct Entry {
     pairings: Pairings,
     board: BoardName,
-    number: u64,
+    own: mpsc::Sender<Said>,
     said: mpsc::Receiver<Said>,
 }
 
@@ -379,7 +372,7 @@ impl Entry {
             let Some(listed) = listed.get_mut(&self.board) else {
                 return false;
             };
-            if listed.number != self.number {
+            if !listed.is_of(self) {
                 return false;
             }
             let mut pairing = Pairing::clone(&listed.pairing);
@@ -417,8 +410,10 @@ impl Entry {
 impl Drop for Entry {
     fn drop(&mut self) {
         self.pairings.listed.send_if_modified(|listed| {
-            let own = |listed: &Listed| listed.number == self.number;
-            if !listed.get(&self.board).is_some_and(own) {
+            if !listed
+                .get(&self.board)
+                .is_some_and(|listed| listed.is_of(self))
+            {
                 return false;
             }
             let removed = listed.remove(&self.board);
@@ -489,6 +484,19 @@ mod tests {
         let _entry = pairings.enter(board(), Pairing::default());
         let said = pairings.say(&board(), Saying::Resign).await;
         assert_eq!(said, Err(NotSaid::NoAnswer));
+    }
+
+    #[test]
+    fn who_enters_again_after_another_has_left_is_at_the_board() {
+        let pairings = Pairings::default();
+        let before = pairings.enter(board(), Pairing::default());
+        drop(pairings.enter(board(), Pairing::default()));
+        assert!(pairings.at(&board()).is_none());
+        let again = pairings.enter(board(), Pairing::default());
+        drop(before);
+        assert!(pairings.at(&board()).is_some());
+        drop(again);
+        assert!(pairings.at(&board()).is_none());
     }
 
     #[test]

@@ -18,13 +18,13 @@ use crate::{
     net::reach::{Responder, Wanted, unreachable},
     system::apart,
     text::escape::escaped,
-    vocabulary::BoardName,
+    vocabulary::{BoardName, MAX_BOARDS},
 };
 
 /// How long the daemon may take for an answer: it gives up a request a little earlier.
 pub const ANSWER_WAIT: Duration = Duration::from_secs(20);
-/// The most bytes of an answer.
-pub const MAX_ANSWER: usize = 1024 * 1024;
+/// The most bytes of an answer: a list of all boards with games of some 80 moves.
+pub const MAX_ANSWER: usize = 4 * 1024 * MAX_BOARDS;
 /// The most characters shown of an error.
 const MAX_REPEATED: usize = 300;
 
@@ -204,6 +204,14 @@ pub async fn remove_phone(address: &str, id: u64) -> Result<String, CallError> {
 pub async fn boards(address: &str) -> Result<Vec<Value>, CallError> {
     let answer = ask(address, "/api/v1/boards", None).await?;
     Ok(answer.as_array().cloned().unwrap_or_default())
+}
+
+/// Whether a daemon answers there.
+///
+/// # Errors
+/// [`CallError`], in words for the caller.
+pub async fn is_there(address: &str) -> Result<(), CallError> {
+    ask(address, "/api/v1/settings", None).await.map(drop)
 }
 
 /// The state of the account on Lichess.

@@ -110,6 +110,7 @@ impl Daemon {
         }
         if let Some(renamed) = renamed {
             rename(&self.store, config, renamed).await;
+            self.sessions.renamed(&renamed.0);
         }
         self.inherited.close_others(&places, &self.served()).await;
         // No front-end starts before it is known what must not be told yet.

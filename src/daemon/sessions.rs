@@ -126,6 +126,15 @@ impl Sessions {
         }
     }
 
+    /// This board has another name now: its games in rounds are kept under that.
+    pub fn renamed(&mut self, from: &BoardName) {
+        let is_its = |name: &str| {
+            name.split_once(' ')
+                .is_some_and(|(_, of)| of == from.as_str())
+        };
+        self.broadcasts.latest.retain(|name, _| !is_its(name));
+    }
+
     /// The highest number of a client among them.
     pub fn last_client(&self) -> Option<ClientId> {
         let apps = self.apps.memories().map(|memory| memory.seat.client);

@@ -3,15 +3,10 @@
 use std::{io, os::fd::OwnedFd, path::PathBuf, time::Duration};
 
 use rustix::fs::inotify::{CreateFlags, WatchFlags, add_watch, init};
-use tokio::{
-    net::unix::pipe::Receiver,
-    time::{sleep, timeout},
-};
+use tokio::{net::unix::pipe::Receiver, time::sleep};
 
 /// How long after the last file has come the names of a device are complete: udev makes its links within some 100 ms.
 pub const SETTLE: Duration = Duration::from_millis(700);
-/// Files may come without end: after so many pauses of less than [`SETTLE`] they are looked at all the same.
-const MAX_PAUSES: usize = 20;
 /// Bytes read at once: some twenty notices.
 const CHUNK: usize = 1024;
 
@@ -52,21 +47,11 @@ impl Plugging {
         Ok(())
     }
 
-    /// Waits until something has come or gone, and its names are there. Cancel safe: what came meanwhile is seen by
-    /// whoever looks after the next one.
+    /// Waits until something has come or gone, and its names are there. Cancel safe: what has come is seen by the next call, too.
     pub async fn changed(&mut self) {
-        self.noticed().await;
-        for _ in 0..MAX_PAUSES {
-            if timeout(SETTLE, self.noticed()).await.is_err() {
-                break;
-            }
-        }
-    }
-
-    async fn noticed(&mut self) {
-        if self.notices.readable().await.is_err() {
-            sleep(SETTLE).await;
-        }
+        // The notices stay in the kernel until their names are there.
+        let _ = self.notices.readable().await;
+        sleep(SETTLE).await;
         let mut chunk = [0; CHUNK];
         while self.notices.try_read(&mut chunk).is_ok_and(|n| n > 0) {}
         // Folders may have come.
@@ -78,7 +63,18 @@ impl Plugging {
 mod tests {
     use std::fs;
 
+    use tokio::time::timeout;
+
     use super::*;
+
+    #[tokio::test]
+    async fn what_is_plugged_in_is_noticed_though_nobody_waited_until_its_names_were_there() {
+        let dev = tempfile::tempdir().unwrap();
+        let mut plugging = Plugging::at(dev.path().to_owned()).unwrap();
+        fs::write(dev.path().join("ttyUSB0"), "").unwrap();
+        assert!(timeout(SETTLE / 2, plugging.changed()).await.is_err());
+        plugging.changed().await;
+    }
 
     #[tokio::test]
     async fn a_board_that_is_plugged_in_is_noticed_by_each_of_its_names() {

@@ -103,6 +103,22 @@ async fn a_program_plays_a_whole_game_on_a_board_of_another_daemon() {
     assert_eq!(moved, played);
 }
 
+#[tokio::test]
+async fn a_program_on_a_board_elsewhere_is_answered_though_the_broker_is_configured_anew() {
+    let Some(broker) = Mosquitto::start(false).await else {
+        return;
+    };
+    let (near, mut far, hand) = two(&broker).await;
+    let mut gui = far.gui().await;
+    gui.begins().await;
+    asks(&near, 0).await;
+    let anew = broker.section("hall-2") + "home_assistant = true\n" + REMOTE;
+    far.reloads(&[], &anew).await;
+    far.until("far", |state| state.link.is_open()).await;
+    asks(&near, 0).await;
+    hand.answers(&mut gui, "e2e4").await;
+}
+
 /// A game in which the broker is killed every few moves, in the middle of whatever happens.
 async fn over_a_broker_that_dies(persists: bool) {
     let Some(mut broker) = Mosquitto::start(persists).await else {

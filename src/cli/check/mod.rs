@@ -82,7 +82,7 @@ pub fn variable(name: &str) -> Option<OsString> {
 pub async fn is_running(config: &Config) -> bool {
     for listen in [config.web.listen(), Listen::at(DEFAULT_WEB)] {
         if let Listen::At(address) = listen
-            && let Ok(Ok(_)) = timeout(DAEMON_WAIT, call::boards(&address)).await
+            && let Ok(Ok(())) = timeout(DAEMON_WAIT, call::is_there(&address)).await
         {
             return true;
         }

@@ -1,6 +1,6 @@
 //! Boards are added, renamed and removed.
 
-use std::{fs, path::Path};
+use std::{fs, io, path::Path};
 
 use figment::value::{Dict, Value};
 use tracing::info;
@@ -212,6 +212,17 @@ pub(super) fn fits(make: &Identity, key: &BoardKey) -> Result<(), Refused> {
 
 fn not_its(path: &Path) -> Refused {
     Refused::NotNow(format!("{} is not its file", path.display()))
+}
+
+/// The text of a file; nothing if there is none.
+pub(super) async fn text_if_there(file: &Path) -> Result<String, Refused> {
+    let file = file.to_owned();
+    let read = move || match fs::read_to_string(file) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
+        read => read,
+    };
+    let text = apart::run("added", read).await;
+    text.flatten().map_err(|error| unwritten(&error))
 }
 
 pub(super) async fn text_of(file: &Path) -> Result<String, Refused> {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use toml_edit::{DocumentMut, Value};
 use tracing::info;
 
-use super::{Desk, boards::text_of, change::Edit, done, files};
+use super::{Desk, boards::text_if_there, change::Edit, done, files};
 use crate::{
     bus::desk::{Granted, Programs, Refused, Setting},
     config::Key,
@@ -174,11 +174,7 @@ impl Desk {
         with: impl FnOnce(&str) -> Option<String>,
     ) -> Result<Edit, Refused> {
         let path = files::of_settings(self.state()?);
-        let text = if path.exists() {
-            text_of(&path).await?
-        } else {
-            String::new()
-        };
+        let text = text_if_there(&path).await?;
         // What else is in it would be lost.
         if let Err(error) = text.parse::<DocumentMut>() {
             return Err(Refused::NotNow(format!(

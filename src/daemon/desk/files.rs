@@ -40,9 +40,14 @@ pub(super) fn of_board(state: &Path, name: &BoardName) -> PathBuf {
     state.join(BOARDS).join(format!("{name}.{ENDING}"))
 }
 
-/// The file of a board that was removed.
+/// The file of a board that is removed now: another one may have had the name before.
 pub(super) fn of_removed(state: &Path, name: &BoardName) -> PathBuf {
-    state.join(BOARDS).join(format!("{name}.{REMOVED}"))
+    let folder = state.join(BOARDS);
+    let numbered = (2..).map(|number| format!("{name}.{number}.{REMOVED}"));
+    let names = std::iter::once(format!("{name}.{REMOVED}")).chain(numbered);
+    let mut files = names.map(|name| folder.join(name));
+    let free = files.find(|file| !file.exists());
+    free.unwrap_or_else(|| folder.join(format!("{name}.{REMOVED}")))
 }
 
 /// The file of who plays at a board, or of a link.

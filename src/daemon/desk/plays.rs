@@ -11,6 +11,7 @@ use super::{
 };
 use crate::{
     bus::desk::{Granted, Play, Refused},
+    config::added::MAX_ADDED,
     daemon::Daemon,
     text::escape::escaped,
     vocabulary::{BoardName, ClientName},
@@ -25,6 +26,7 @@ impl Desk {
     ) -> Result<Granted, Refused> {
         self.exists(&board)?;
         self.is_free(daemon, &board, board.as_str())?;
+        self.has_room_for(board.as_str())?;
         let strength = play.elo.is_some() || play.level.is_some();
         if play.engine.is_none() && (strength || play.hand.is_some() || play.go.is_some()) {
             let words = "two people play without an engine: name one, or leave its strength, colour and time out";
@@ -97,10 +99,23 @@ impl Desk {
                 return Err(Refused::NotNow(words));
             }
         }
+        self.has_room_for(&id)?;
         let path = files::of_play(self.state()?, &id);
         let edit = Edit::write(path, files::link(&boards));
         self.edit(daemon, edit).await?;
         Ok(done(format!("{first} and {second} play each other")))
+    }
+
+    /// Whether another file of who plays is read.
+    fn has_room_for(&self, id: &str) -> Result<(), Refused> {
+        let plays = &self.config.plays;
+        if plays.len() < MAX_ADDED || plays.iter().any(|known| known == id) {
+            return Ok(());
+        }
+        Err(Refused::NotNow(format!(
+            "{MAX_ADDED} games were started already: write the others in {}",
+            self.file.display()
+        )))
     }
 
     /// The board that was named or chosen for Lichess: it plays no other board.

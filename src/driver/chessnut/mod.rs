@@ -385,7 +385,9 @@ impl Wire for Chessnut {
                     "the board rejects the connection ({why}): switch it off and on, and close the maker's app"
                 ));
             }
-            Some(Settled::GivenUp(Purpose::Drive(number), _)) if number == self.drives => {
+            Some(Settled::GivenUp(Purpose::Drive(number), _))
+                if number == self.drives && self.drive.is_some() =>
+            {
                 self.give_up(now);
             }
             Some(Settled::Done(Purpose::Drive(number))) if number == self.drives => {

@@ -173,7 +173,8 @@ fn game_row(text: &str) -> Option<Message> {
     // "ep" may be separated from its move by a blank.
     let joined = text.replace(" ep", "ep");
     let mut words = joined.split_ascii_whitespace();
-    let number = words.next()?.trim_end_matches(['.', ',']).parse().ok()?;
+    let number: u16 = words.next()?.trim_end_matches(['.', ',']).parse().ok()?;
+    let number = usize::from(number);
     let none = |word: &str| word.chars().all(|c| c == '.' || c == '-');
     let side = |word: Option<&str>, color| match word {
         None => Some(None),
@@ -413,6 +414,15 @@ mod tests {
     fn a_damaged_move_is_said_to_be_damaged() {
         for line in [&b"M   1   e2-e"[..], b"M   1   e2-z4", b"M#9", b"M   \xff1"] {
             assert_eq!(parse(line), Message::Damaged, "{line:?}");
+        }
+    }
+
+    #[test]
+    fn a_row_of_a_list_has_a_number_that_a_game_can_have() {
+        let row = |number: &str| parse(format!(".   {number}  e2-e4").as_bytes());
+        assert!(matches!(row("300"), Message::GameRow { number: 300, .. }));
+        for number in ["18446744073709551615", "9223372036854775808"] {
+            assert!(!matches!(row(number), Message::GameRow { .. }), "{number}");
         }
     }
 

@@ -307,9 +307,14 @@ impl Neo {
                 self.begun();
             }
             Settled::Done(_) => {}
-            Settled::GivenUp(Purpose::Path(_), _) => {
-                if let Some(driving) = self.driving.take() {
+            Settled::GivenUp(Purpose::Path(path), _) => {
+                let is_driven = |driving: &mut Driving| matches!(driving.motion, Motion::Moving { number, .. } if number == path);
+                if let Some(driving) = self.driving.take_if(is_driven) {
                     self.broke_off(&driving);
+                    // It may have come to the board all the same: the pictures tell.
+                    if let Motion::Moving { carry, dim, .. } = driving.motion {
+                        self.leftover.interrupt(Interrupted::of(carry, dim));
+                    }
                 }
             }
             Settled::GivenUp(Purpose::Essential | Purpose::Hello, why) => {
@@ -371,7 +376,10 @@ impl Driver for Neo {
     }
 
     fn answered(&mut self, now: Instant, _channel: Channel, outcome: Reply) {
-        self.contact.heard(now);
+        // What is refused may not have come to the board.
+        if outcome == Reply::Done {
+            self.contact.heard(now);
+        }
         if let Some(settled) = self.outbox.answered(now, outcome) {
             self.settled(now, settled);
             self.work(now);

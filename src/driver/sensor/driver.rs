@@ -503,7 +503,8 @@ impl<W: Wire> Driver for Sensor<W> {
     fn deadline(&self) -> Option<Instant> {
         let put_up = self.put_up.as_ref().map(|(_, at)| *at);
         let put_back = self.put_back.as_ref().map(|(_, at)| *at);
-        let put_back = put_back.filter(|_| self.answers && self.motor.wanted().is_none());
+        let rests = self.eyes.is_settled() && self.motor.wanted().is_none();
+        let put_back = put_back.filter(|_| self.answers && rests);
         let again = self.looks.map(|look| look.again);
         let eyes = self.eyes.deadline();
         let waits = [

@@ -56,10 +56,10 @@ impl Motor {
 
     /// They give up. `false` if nothing was asked of them.
     pub fn gives_up(&mut self) -> bool {
-        let Self::Drives(wanted) = std::mem::take(self) else {
+        let Self::Drives(wanted) = self else {
             return false;
         };
-        let shown = false;
+        let (wanted, shown) = (std::mem::take(wanted), false);
         *self = Self::GaveUp { wanted, shown };
         true
     }

@@ -630,11 +630,14 @@ impl Round {
                     words: short(words),
                 });
             } else {
-                self.chapters.insert(id.clone());
+                if self.chapters.len() <= MAX_GAMES {
+                    self.chapters.insert(id.clone());
+                }
                 // It may be told again when it goes wrong again.
-                self.told.retain(
-                    |told| !matches!(told, Trouble::Game { board: of, .. } if *of == board),
-                );
+                self.told.retain(|told| match told {
+                    Trouble::Game { board: of, .. } | Trouble::TooManyWait(of) => *of != board,
+                    _ => true,
+                });
             }
             let entries = self.boards.get_mut(&board).into_iter().flatten();
             for entry in entries.filter(|entry| entry.id == id) {

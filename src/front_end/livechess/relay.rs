@@ -11,7 +11,10 @@ use tokio::{
 };
 
 use crate::{
-    net::reach::{Wanted, unreachable},
+    net::{
+        reach::{Wanted, unreachable},
+        slots::ACCEPT_WAIT,
+    },
     system::apart,
 };
 
@@ -19,9 +22,6 @@ use crate::{
 pub const MAX_RELAYED: usize = 32;
 /// How long one attempt to reach the daemon may take.
 pub const ATTEMPT: Duration = Duration::from_secs(5);
-/// The wait after a connection could not be accepted.
-const ACCEPT_WAIT: Duration = Duration::from_millis(200);
-
 /// Relays connections at `listen` to the daemon at `connect`, until the process ends; `say` prints a line.
 ///
 /// # Errors

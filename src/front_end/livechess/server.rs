@@ -52,7 +52,9 @@ pub const MAX_SOCKETS: usize = 32;
 pub const MAX_SOCKETS_EACH: usize = 16;
 /// The longest message of a client, in bytes: a `setup` has some 200.
 pub const MAX_CALL: usize = 4096;
-/// Bytes that may wait for a client: the longest list of moves has 16 KiB, and so has the longest list of boards.
+/// Boards in a list: a page takes the first, and a person chooses among a few.
+pub const MAX_LISTED: usize = 256;
+/// Bytes that may wait for a client: the longest list of moves has 16 KiB, the longest list of boards 50 KiB.
 pub const MAX_UNSENT: usize = 64 * 1024;
 /// How long a client may take no bytes.
 pub const SEND_WAIT: Duration = Duration::from_secs(10);
@@ -118,6 +120,7 @@ impl House {
         let mut boards: Vec<_> = self.bus.boards().iter().map(BoardHandle::state).collect();
         // Pages take the first.
         boards.sort_by_key(|state| Some(&state.board) != self.first.as_ref());
+        boards.truncate(MAX_LISTED);
         boards
     }
 
@@ -299,6 +302,7 @@ impl Socket {
     /// Returns why it ended.
     async fn run(&mut self, slot: &Slot) -> String {
         let mut news = self.house.bus.subscribe();
+        let mut boards = self.house.bus.changes();
         let mut ping = interval(PING);
         ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut heard = Instant::now();
@@ -336,6 +340,13 @@ impl Socket {
                         }
                     }
                 },
+                () = boards.next() => {
+                    let is_gone = |board: &BoardName| self.house.bus.board(board.as_str()).is_none();
+                    if let Some(board) = self.session.boards().find(|board| is_gone(board)) {
+                        // A page connects again, and asks for the boards there are.
+                        return format!("the board {board} is gone");
+                    }
+                }
                 _ = ping.tick() => {
                     if heard.elapsed() > SILENCE {
                         return format!("it has sent nothing for {} s", SILENCE.as_secs());

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use shakmaty::{EnPassantMode, fen::Fen};
 
 use crate::{
-    chess::game::Game,
+    chess::game::{Game, fen},
     front_end::seat::{Seat, left_by_hand},
     text::lines::printable,
     vocabulary::{
@@ -43,7 +43,6 @@ pub enum Action {
 struct Play {
     seat: Seat,
     game: Game,
-    start: String,
     over: Option<GameEnd>,
     /// The board knows the game as stated last; earlier snapshots are about an older one.
     heard: bool,
@@ -89,6 +88,11 @@ impl fmt::Debug for PageConversation {
 }
 
 impl PageConversation {
+    /// The boards that it follows.
+    pub fn boards(&self) -> impl Iterator<Item = &BoardName> {
+        self.feeds.iter().map(|feed| &feed.board)
+    }
+
     /// A client that has just connected; `number_client` numbers it as a client of a board.
     pub fn new(label: ClientName, number_client: Arc<dyn Fn() -> ClientId + Send + Sync>) -> Self {
         Self {
@@ -246,11 +250,9 @@ impl PageConversation {
         let seat = before.map(|play| play.seat);
         let seat = seat.unwrap_or_else(|| Seat::new((self.number_client)(), self.label.clone()));
         let client = seat.client();
-        let start = game.fen().to_string();
         feed.play = Some(Play {
             seat,
             game,
-            start,
             over: None,
             heard: false,
             stands: false,
@@ -352,7 +354,7 @@ impl PageConversation {
                 play.over.is_some() && board.sure && board.game.position() == play.game.position();
             let right = board.guidance.is_empty() && (goes_on || over);
             play.stands = made.is_some() || right;
-            param["start"] = json!(play.start);
+            param["start"] = json!(fen(play.game.start()).to_string());
             param["san"] = json!(play.game.sans());
             param["match"] = json!(play.stands);
         }

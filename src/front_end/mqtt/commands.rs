@@ -334,10 +334,15 @@ impl Commands {
             epoch: envelope.epoch,
             client: there,
         };
+        let lost = self.guests.make_room(&guest);
+        self.forget_lost(&lost);
+        for (board, lost) in lost {
+            // One whose board has too much to do is forgotten there when another wants it.
+            if let Some(board) = self.bus.board(board.as_str()) {
+                let _ = give(&board, lost);
+            }
+        }
         let client = self.guests.number(&guest, board, || (self.number)());
-        let client = client.ok_or_else(|| {
-            Refusal::NoRoom("there are too many clients of other daemons here".to_owned())
-        })?;
         if begun.is_some_and(|begun| begun.is_so(client, &here.state())) {
             return Ok(Some(()));
         }
@@ -359,8 +364,7 @@ impl Commands {
         if let Some(number) = states {
             self.stated.insert(client, number);
         }
-        if leaves {
-            self.guests.leaves(&guest, board);
+        if leaves && self.guests.leaves(&guest, board) {
             self.presences.remove(&client);
             self.stated.remove(&client);
         }

@@ -12,6 +12,7 @@ use super::{
 use crate::{bus::Bus, state::Shelf, vocabulary::Event};
 
 /// A board of another daemon.
+#[derive(Debug)]
 pub(super) struct Elsewhere {
     /// What is heard of it and said to it.
     pub remote: Remote,

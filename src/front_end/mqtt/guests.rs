@@ -53,40 +53,60 @@ impl Guests {
         self.known.is_empty()
     }
 
-    /// The number here of a guest that says something to a board; a new one gets one from `number`. `None` if there are too many.
+    /// Makes room for one that says something: where there are too many, the daemon that has most of them loses its first one.
+    pub fn make_room(&mut self, guest: &Guest) -> Vec<Told> {
+        if self.known.len() < MAX_GUESTS || self.known.contains_key(guest) {
+            return Vec::new();
+        }
+        let mut shares: BTreeMap<&DaemonName, (usize, &Guest)> = BTreeMap::new();
+        for guest in self.known.keys() {
+            shares.entry(&guest.daemon).or_insert((0, guest)).0 += 1;
+        }
+        let most = shares.into_values().max_by_key(|(count, _)| *count);
+        let lost = most.map(|(_, first)| first.clone());
+        let lost = lost.and_then(|lost| self.known.remove(&lost));
+        lost.map_or_else(Vec::new, |lost| self.told_lost(lost))
+    }
+
+    /// The number here of a guest that says something to a board; a new one gets one from `number`.
     pub fn number(
         &mut self,
         guest: &Guest,
         board: &BoardName,
         number: impl FnOnce() -> ClientId,
-    ) -> Option<ClientId> {
+    ) -> ClientId {
         if let Some(known) = self.known.get_mut(guest) {
             if !known.boards.contains(board) {
                 known.boards.insert(board.clone());
             }
-            return Some(known.here);
-        }
-        if self.known.len() >= MAX_GUESTS {
-            return None;
+            return known.here;
         }
         let here = number();
         let boards = BTreeSet::from([board.clone()]);
         self.by_number.insert(here, guest.clone());
         self.known.insert(guest.clone(), Known { here, boards });
-        Some(here)
+        here
     }
 
-    /// The guest has left this board for good.
-    pub fn leaves(&mut self, guest: &Guest, board: &BoardName) {
+    /// The guest has left this board for good. `true` if it has said nothing to another.
+    pub fn leaves(&mut self, guest: &Guest, board: &BoardName) -> bool {
         let Some(known) = self.known.get_mut(guest) else {
-            return;
+            return true;
         };
         known.boards.remove(board);
-        if known.boards.is_empty() {
-            let here = known.here;
-            self.known.remove(guest);
-            self.by_number.remove(&here);
+        if !known.boards.is_empty() {
+            return false;
         }
+        let here = known.here;
+        self.known.remove(guest);
+        self.by_number.remove(&here);
+        true
+    }
+
+    fn told_lost(&mut self, Known { here, boards }: Known) -> Vec<Told> {
+        self.by_number.remove(&here);
+        let lost = |board| (board, Command::Lost { client: here });
+        boards.into_iter().map(lost).collect()
     }
 
     /// A daemon is away, or back: its clients keep their boards until others want them.
@@ -107,24 +127,16 @@ impl Guests {
     pub fn started(&mut self, daemon: &DaemonName, epoch: u64) -> Vec<Told> {
         let old = |guest: &Guest| guest.daemon == *daemon && (1..epoch).contains(&guest.epoch);
         let lost = self.known.extract_if(.., |guest, _| old(guest));
-        let mut told = Vec::new();
-        for (_, Known { here, boards }) in lost {
-            self.by_number.remove(&here);
-            let boards = boards.into_iter();
-            told.extend(boards.map(|board| (board, Command::Lost { client: here })));
-        }
-        told
+        let lost: Vec<Known> = lost.map(|(_, lost)| lost).collect();
+        lost.into_iter()
+            .flat_map(|lost| self.told_lost(lost))
+            .collect()
     }
 
     /// All of them are lost: we leave the broker.
     pub fn all_lost(&mut self) -> Vec<Told> {
-        self.by_number.clear();
         let known = std::mem::take(&mut self.known).into_values();
-        let told = known.flat_map(|known| {
-            let lost = move |board| (board, Command::Lost { client: known.here });
-            known.boards.into_iter().map(lost)
-        });
-        told.collect()
+        known.flat_map(|known| self.told_lost(known)).collect()
     }
 }
 
@@ -148,19 +160,44 @@ mod tests {
         let mut number = || ClientId(next.next().unwrap());
         assert_eq!(
             guests.number(&guest(1, 7), &board, &mut number),
-            Some(ClientId(10))
+            ClientId(10)
         );
         assert_eq!(
             guests.number(&guest(1, 7), &board, &mut number),
-            Some(ClientId(10))
+            ClientId(10)
         );
         assert_eq!(guests.guest(ClientId(10)), Some(guest(1, 7)));
         guests.leaves(&guest(1, 7), &board);
         assert!(guests.is_empty());
         assert_eq!(
             guests.number(&guest(1, 7), &board, &mut number),
-            Some(ClientId(11))
+            ClientId(11)
         );
+    }
+
+    #[test]
+    fn the_daemon_that_has_most_makes_room() {
+        let mut guests = Guests::default();
+        let board: BoardName = "citrine".parse().unwrap();
+        let theirs = Guest {
+            daemon: "hall-3".parse().unwrap(),
+            ..guest(0, 1)
+        };
+        guests.number(&theirs, &board, || ClientId(1));
+        for client in 2..=MAX_GUESTS as u64 {
+            guests.number(&guest(0, client), &board, || ClientId(client));
+        }
+        assert!(guests.make_room(&theirs).is_empty(), "it is there already");
+        let another = Guest {
+            client: ClientId(7),
+            ..theirs.clone()
+        };
+        let told = guests.make_room(&another);
+        assert_eq!(told[0].1.to_string(), "lost 2");
+        guests.number(&another, &board, || ClientId(9_999));
+        assert_eq!(guests.len(), MAX_GUESTS);
+        assert_eq!(guests.guest(ClientId(1)), Some(theirs));
+        assert_eq!(guests.guest(ClientId(2)), None);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::{
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
-use super::settings::FarBoard;
+use super::{elsewhere::Elsewhere, settings::FarBoard};
 use crate::{
     bus::{BoardHandle, COMMANDS, Publication, Publisher},
     vocabulary::{Advice, BoardName, Command, LinkState, Snapshot},
@@ -30,22 +30,35 @@ pub struct Wanted {
 /// What is said to boards of other daemons.
 pub type Said = (BoardName, Command);
 
+/// What the task that speaks to the broker leaves to the next one.
+#[derive(Debug)]
+pub(super) struct Taken {
+    /// What is said to them.
+    pub said: mpsc::Receiver<Said>,
+    /// The boards with what their clients have stated.
+    pub remotes: BTreeMap<BoardName, Elsewhere>,
+}
+
 /// Boards of other daemons, and what is said to them.
 #[derive(Clone, Debug)]
 pub struct Hub {
     wanted: Arc<watch::Sender<BTreeMap<BoardName, Wanted>>>,
     said: mpsc::Sender<Said>,
-    /// For the broker's task, while one runs.
-    heard: Arc<Mutex<Option<mpsc::Receiver<Said>>>>,
+    /// For the broker's task, while none runs.
+    left: Arc<Mutex<Option<Taken>>>,
 }
 
 impl Default for Hub {
     fn default() -> Self {
         let (said, heard) = mpsc::channel(SAID);
+        let left = Taken {
+            said: heard,
+            remotes: BTreeMap::new(),
+        };
         Self {
             wanted: Arc::default(),
             said,
-            heard: Arc::new(Mutex::new(Some(heard))),
+            left: Arc::new(Mutex::new(Some(left))),
         }
     }
 }
@@ -88,8 +101,11 @@ impl Hub {
                     command = given.recv() => command,
                 };
                 let Some(command) = command else { break };
-                if hub.said.send((name.clone(), command)).await.is_err() {
-                    break;
+                // What is not passed on by then is about a board that ends.
+                tokio::select! {
+                    biased;
+                    () = stop.cancelled() => break,
+                    sent = hub.said.send((name.clone(), command)) => if sent.is_err() { break },
                 }
             }
             hub.wanted.send_modify(|wanted| {
@@ -104,17 +120,17 @@ impl Hub {
         self.wanted.subscribe()
     }
 
-    /// What is said to them, for the one task that speaks to the broker; given back by [`Self::give_back`].
-    pub fn take(&self) -> Option<mpsc::Receiver<Said>> {
-        self.heard().take()
+    /// What the one task that speaks to the broker needs; given back by [`Self::give_back`].
+    pub(super) fn take(&self) -> Option<Taken> {
+        self.left().take()
     }
 
     /// The task that speaks to the broker ends.
-    pub fn give_back(&self, heard: mpsc::Receiver<Said>) {
-        *self.heard() = Some(heard);
+    pub(super) fn give_back(&self, taken: Taken) {
+        *self.left() = Some(taken);
     }
 
-    fn heard(&self) -> std::sync::MutexGuard<'_, Option<mpsc::Receiver<Said>>> {
-        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
+    fn left(&self) -> std::sync::MutexGuard<'_, Option<Taken>> {
+        self.left.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

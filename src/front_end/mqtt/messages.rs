@@ -20,7 +20,7 @@ pub const LONGEST_LIFE: Duration = Duration::from_mins(5);
 pub const MAX_ID: usize = 64;
 /// The largest command, in bytes: a game of the most moves in UCI notation takes 12 kB.
 pub const MAX_COMMAND: usize = 32 * 1024;
-/// The largest message taken, in bytes: the state of a board with the longest game takes some 60 kB.
+/// The largest message taken, in bytes: the state of a board with the longest game takes some 115 kB.
 pub const MAX_MESSAGE: u32 = 256 * 1024;
 
 /// Whether a daemon is there.
@@ -28,7 +28,7 @@ pub const MAX_MESSAGE: u32 = 256 * 1024;
 pub struct Online {
     /// Whether it is.
     pub online: bool,
-    /// Counts its starts.
+    /// Which start of it: a later one has a higher number.
     #[serde(default)]
     pub epoch: u64,
     /// When it said so, by its clock.

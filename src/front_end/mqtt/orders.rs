@@ -18,7 +18,7 @@ use crate::{
     vocabulary::{ClientId, ClientName, Clocks, Command, GameEnd, Occasion, Snapshot},
 };
 
-/// The longest name of a client, in bytes.
+/// The longest name of a client, in characters.
 pub const MAX_LABEL: usize = 100;
 /// The longest time on a clock, in seconds: a week, for correspondence.
 const MAX_CLOCK: f64 = 7.0 * 24.0 * 3600.0;

@@ -232,15 +232,16 @@ impl Remote {
     /// The broker is reached, and everything said before may be lost.
     pub fn reached(&mut self) {
         self.unanswered.clear();
-        self.series = (self.series.0 + 1, 0);
+        self.series = (self.series.0.saturating_add(1), 0);
         for standing in self.standing.values_mut() {
             standing.said = None;
         }
     }
 
     /// We have another epoch from now on: the other daemon takes the clients of before for lost.
-    pub fn begins_anew(&mut self, epoch: u64) {
-        self.ours.epoch = epoch;
+    pub fn begins_anew(&mut self, ours: Ours) {
+        self.series.0 = self.series.0.max(ours.epoch);
+        self.ours = ours;
         self.reached();
     }
 
@@ -293,8 +294,12 @@ impl Remote {
     ) -> Result<Option<News>, String> {
         self.looked = Some(now);
         if payload.is_empty() {
+            let was_up = self.is_up();
             self.is_shown = false;
-            return Ok(Some(self.news(Vec::new())));
+            let why = self.snapshot().link.why();
+            let gone = why.filter(|_| was_up);
+            let gone = gone.map(|why| Event::Disconnected { why });
+            return Ok(Some(self.news(gone.into_iter().collect())));
         }
         let object: Object = serde_json::from_slice(payload).map_err(|error| error.to_string())?;
         let numbers = object.numbers();
@@ -304,7 +309,7 @@ impl Remote {
         let standing = &self.standing;
         let stated = |game: &Game, target: Option<&Game>| places(standing, game, target);
         let shown = object
-            .snapshot(&self.name, &self.ours.daemon, &mut self.games, stated)
+            .snapshot(&self.name, &self.ours, &mut self.games, stated)
             .map_err(|error| error.to_string())?;
         // The first state that is heard in an epoch has what happened before.
         if live && self.is_shown && numbers.epoch == self.numbers.epoch {
@@ -524,7 +529,11 @@ impl Remote {
             _ => {}
         }
         if self.standing.len() >= MAX_CLIENTS && !self.standing.contains_key(&client) {
-            return false;
+            let gone = self.standing.iter().find(|(_, standing)| standing.leaves());
+            let Some(gone) = gone.map(|(gone, _)| *gone) else {
+                return false;
+            };
+            self.standing.remove(&gone);
         }
         let is_up = self.is_up();
         // What is said to a board that is there is said at once.

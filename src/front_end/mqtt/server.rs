@@ -24,7 +24,7 @@ use super::{
     elsewhere::Elsewhere,
     guests::Told,
     home_assistant,
-    hub::{Hub, Said, Wanted},
+    hub::{Hub, Taken, Wanted},
     messages::{AWAY_AFTER, Answer, HEARTBEAT, Online},
     outbox::{MAX_WAITING, Message, Outbox, WINDOW},
     outward::Outward,
@@ -76,7 +76,7 @@ pub struct House {
 
 /// Speaks to the broker until `stop` is cancelled.
 pub async fn serve(house: House, stop: CancellationToken) {
-    let Some(mut said) = house.hub.take() else {
+    let Some(mut taken) = house.hub.take() else {
         warn!("there is another connection to a broker: this one is not used");
         return;
     };
@@ -99,10 +99,10 @@ pub async fn serve(house: House, stop: CancellationToken) {
     };
     if let Some(connection) = &mut connection {
         Server::new(&house, daemon, epoch)
-            .run(connection, &mut said, &stop)
+            .run(connection, &mut taken, &stop)
             .await;
     }
-    house.hub.give_back(said);
+    house.hub.give_back(taken);
 }
 
 /// Counts the starts: by the milliseconds since 1970, and one more than the last where the clock has gone back.
@@ -188,12 +188,13 @@ impl<'a> Server<'a> {
         }
     }
 
-    async fn run(
-        mut self,
-        broker: &mut impl Broker,
-        said: &mut mpsc::Receiver<Said>,
-        stop: &CancellationToken,
-    ) {
+    async fn run(mut self, broker: &mut impl Broker, taken: &mut Taken, stop: &CancellationToken) {
+        let said = &mut taken.said;
+        self.remotes = std::mem::take(&mut taken.remotes);
+        let ours = self.ours();
+        for elsewhere in self.remotes.values_mut() {
+            elsewhere.remote.begins_anew(ours.clone());
+        }
         let bus = self.house.bus.clone();
         let mut subscription = bus.subscribe();
         let mut changes = bus.changes();
@@ -207,6 +208,8 @@ impl<'a> Server<'a> {
         self.put(online(&self.daemon, true, self.epoch));
         let remotes = wanted.borrow_and_update().clone();
         self.wanted(remotes);
+        // What was kept for boards that are configured no more.
+        self.house.store.forget_rest(Kind::Mqtt).await;
         self.boards();
         loop {
             self.flush(broker);
@@ -262,6 +265,7 @@ impl<'a> Server<'a> {
             }
         }
         self.leave(broker).await;
+        taken.remotes = self.remotes;
     }
 
     /// Says that we leave, and that the boards elsewhere are out of reach.
@@ -454,12 +458,9 @@ impl<'a> Server<'a> {
                 elsewhere.wanted = wanted;
                 continue;
             }
-            let ours = Ours {
-                daemon: self.daemon.clone(),
-                epoch: self.epoch,
-            };
-            let remote = Remote::new(name.clone(), wanted.far.clone(), ours);
-            let shelf = self.house.store.shelf(Kind::Mqtt, &format!("asked {name}"));
+            let remote = Remote::new(name.clone(), wanted.far.clone(), self.ours());
+            let asked = format!("asked {name} {}", wanted.far);
+            let shelf = self.house.store.shelf(Kind::Mqtt, &asked);
             let mut elsewhere = Elsewhere::new(remote, wanted, shelf);
             match &self.unreached {
                 Some(why) => {
@@ -486,6 +487,13 @@ impl<'a> Server<'a> {
         match &self.presses {
             Some(presses) => elsewhere.set(self.remotes.keys().cloned(), presses),
             None => elsewhere.clear(),
+        }
+    }
+
+    fn ours(&self) -> Ours {
+        Ours {
+            daemon: self.daemon.clone(),
+            epoch: self.epoch,
         }
     }
 
@@ -563,8 +571,9 @@ impl<'a> Server<'a> {
     fn begins(&mut self, epoch: u64) {
         self.epoch = epoch;
         self.outward.begins(self.epoch);
+        let ours = self.ours();
         for elsewhere in self.remotes.values_mut() {
-            elsewhere.remote.begins_anew(self.epoch);
+            elsewhere.remote.begins_anew(ours.clone());
         }
         self.put(online(&self.daemon, true, self.epoch));
         self.states();

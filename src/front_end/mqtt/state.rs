@@ -11,7 +11,7 @@ use shakmaty::{Move, uci::UciMove};
 use super::{
     guests::Guest,
     pairing::{self, PeerPairing, times},
-    settings::DaemonName,
+    remote::Ours,
 };
 use crate::{
     bus::{BoardHandle, Bus, pairings::Pairing},
@@ -22,6 +22,7 @@ use crate::{
     front_end::objects,
     state::text::Text,
     system::clock,
+    text::durations::LONGEST,
     vocabulary::{
         Advice, BoardName, BoardResult, By, CORRECTION_WAIT, ClientId, ClientName, ClientPlace,
         Event, GameEnd, Judge, LinkState, Reason, Snapshot, rounded,
@@ -89,6 +90,9 @@ impl Default for Peer {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Place {
     daemon: String,
+    /// Which start of that daemon; 0 if nobody says.
+    #[serde(default)]
+    epoch: u64,
     client: u64,
     number: u64,
     #[serde(default)]
@@ -111,9 +115,14 @@ pub fn write(
 ) -> Value {
     let mut object = objects::board_in_san(bus, board, snapshot, sans.of(&snapshot.game));
     let places = snapshot.places.iter().filter_map(|place| {
-        let Guest { daemon, client, .. } = guest(place.client)?;
+        let Guest {
+            daemon,
+            epoch,
+            client,
+        } = guest(place.client)?;
         Some(Place {
             daemon: daemon.to_string(),
+            epoch,
             client: client.0,
             number: place.number,
             joined: place.joined,
@@ -242,7 +251,7 @@ impl Object {
     pub fn snapshot(
         &self,
         board: &BoardName,
-        ours: &DaemonName,
+        ours: &Ours,
         games: &mut [Reading; 2],
         stated: impl Fn(&Game, Option<&Game>) -> Vec<ClientPlace>,
     ) -> Result<Snapshot, NoState> {
@@ -272,8 +281,7 @@ impl Object {
             link,
             id: self.id.clone(),
             tells_all: peer.tells_all,
-            correction_wait: Duration::try_from_secs_f64(peer.correction_wait)
-                .unwrap_or(CORRECTION_WAIT),
+            correction_wait: correction_wait(peer.correction_wait),
             sure: self.sure,
             remembered: peer.remembered,
             awaiting: self.awaiting,
@@ -352,12 +360,19 @@ impl Object {
     }
 }
 
-/// The places of the clients of this daemon.
-fn places(peer: &Peer, ours: &DaemonName, game: &Game, target: Option<&Game>) -> Vec<ClientPlace> {
-    let places = peer
-        .places
-        .iter()
-        .filter(|place| place.daemon == ours.as_str());
+/// What another daemon says of its board, unless no configuration could say it.
+fn correction_wait(seconds: f64) -> Duration {
+    let wait = Duration::try_from_secs_f64(seconds).ok();
+    wait.filter(|wait| *wait <= LONGEST)
+        .unwrap_or(CORRECTION_WAIT)
+}
+
+/// The places of the clients of this daemon. Its clients have the same numbers at each start.
+fn places(peer: &Peer, ours: &Ours, game: &Game, target: Option<&Game>) -> Vec<ClientPlace> {
+    let is_ours = |place: &&Place| {
+        place.daemon == ours.daemon.as_str() && (place.epoch == 0 || place.epoch == ours.epoch)
+    };
+    let places = peer.places.iter().filter(is_ours);
     let places = places.map(|place| ClientPlace {
         client: ClientId(place.client),
         number: place.number,

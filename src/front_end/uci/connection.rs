@@ -211,7 +211,8 @@ impl Connection {
         if gone.is_some() {
             self.feed = None;
         }
-        self.session.set_boards(self.bus.names(), gone.is_some());
+        self.session
+            .set_boards(self.bus.names(), gone.is_some(), now());
     }
 
     /// Closes a connection that speaks another protocol, as long as it has sent no line of UCI.

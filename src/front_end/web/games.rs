@@ -148,9 +148,12 @@ fn named(file: &str) -> Option<(String, BoardName)> {
     let (board, number) = rest.rsplit_once('_')?;
     let numbered = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
     let board = board.parse().ok()?;
+    if !(dated && numbered) {
+        return None;
+    }
     let (day, time) = stamp.split_once('_')?;
     let begun = format!("{day}T{}:{}:{}Z", &time[..2], &time[2..4], &time[4..]);
-    (dated && numbered).then_some((begun, board))
+    Some((begun, board))
 }
 
 fn list(folder: &FilePath, before: Option<&str>) -> io::Result<Vec<Listed>> {

@@ -13,7 +13,7 @@ use serde_json::json;
 use super::{
     House,
     answer::{self, Wrong},
-    boards::body,
+    boards::{Empty, body},
 };
 use crate::bus::{
     account::{Ask, Level, NotDone, Side, TimeControl},
@@ -59,10 +59,6 @@ struct Computer {
 struct Named {
     id: Option<String>,
 }
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Empty {}
 
 /// How the account stands.
 pub(super) async fn standing(State(house): State<Arc<House>>) -> Result<Response, Wrong> {

@@ -165,8 +165,8 @@ impl GattLink {
     }
 }
 
-/// Whether `BlueZ` says that this was already subscribed to.
-fn is_subscribed(error: &btleplug::Error) -> bool {
+/// Whether `BlueZ` says that it does this already.
+pub(super) fn is_under_way(error: &btleplug::Error) -> bool {
     let text = error.to_string();
     ["Already notifying", "In Progress", "InProgress"]
         .iter()
@@ -234,7 +234,7 @@ async fn carry_out(
             Request::Read => peripheral.read(&characteristic).await.map(Some),
             Request::Subscribe => match peripheral.subscribe(&characteristic).await {
                 // BlueZ keeps subscriptions after a lost link.
-                Err(error) if is_subscribed(&error) => Ok(None),
+                Err(error) if is_under_way(&error) => Ok(None),
                 other => other.map(|()| None),
             },
         }

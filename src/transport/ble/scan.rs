@@ -13,7 +13,7 @@ use tokio::{
 use tracing::{debug, warn};
 use uuid::Uuid;
 
-use super::{BleError, CALL_WAIT, Hub, error};
+use super::{BleError, CALL_WAIT, Hub, error, link::is_under_way};
 
 /// How often the list of devices is read. A name that comes with the scan response does not change the list or cause an
 /// event.
@@ -97,6 +97,8 @@ pub(super) async fn run(hub: Arc<Hub>, sender: watch::Sender<View>) {
                     debug!(adapter = %hub.name, "scanning");
                     scanning = true;
                 }
+                // It went on, or began after all, though a call before this one was not answered.
+                Ok(Err(error)) if is_under_way(&error) => scanning = true,
                 Ok(Err(error)) => {
                     fail(&sender, error::session(&error));
                     continue;

@@ -21,7 +21,8 @@ struct Promoting {
 struct Landings {
     square: Square,
     count: u8,
-    last: Instant,
+    /// Since when a piece stands there; `None` if it was lifted again.
+    stands: Option<Instant>,
 }
 
 /// The gesture that chooses the promotion piece. Landings are counted from the first on, because the recogniser may
@@ -37,12 +38,14 @@ impl PromotionGesture {
     pub fn placed(&mut self, now: Instant, square: Square) {
         let before = self.landings.filter(|landings| landings.square == square);
         let elsewhere = self.promoting.is_some_and(|p| p.m.to() != square);
-        if !elsewhere {
+        let again = before.is_some_and(|landings| landings.stands.is_some());
+        // A board may tell everything twice.
+        if !elsewhere && !again {
             let count = before.map_or(0, |landings| landings.count);
             self.landings = Some(Landings {
                 square,
                 count: count.saturating_add(1),
-                last: now,
+                stands: Some(now),
             });
         }
     }
@@ -51,7 +54,10 @@ impl PromotionGesture {
     pub fn lifted(&mut self, now: Instant, square: Square) {
         match &mut self.landings {
             Some(landings) if landings.square == square => {
-                let bounced = now.saturating_duration_since(landings.last) < BOUNCE;
+                let Some(since) = landings.stands.take() else {
+                    return;
+                };
+                let bounced = now.saturating_duration_since(since) < BOUNCE;
                 landings.count -= u8::from(bounced);
                 if let Some(promoting) = &mut self.promoting {
                     promoting.due = now + PROMOTION_WAIT;
@@ -89,5 +95,39 @@ impl PromotionGesture {
             _ => Role::Bishop,
         };
         Some((m, role))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_piece_that_is_told_twice_has_been_put_down_and_lifted_once() {
+        let (mut gesture, mut now) = (PromotionGesture::default(), Instant::now());
+        let m = Move::Normal {
+            role: Role::Pawn,
+            from: Square::E7,
+            capture: None,
+            to: Square::E8,
+            promotion: Some(Role::Queen),
+        };
+        // A bounce, and a knight's three landings.
+        for landing in 0..4 {
+            for _ in 0..2 {
+                gesture.placed(now, Square::E8);
+            }
+            if landing == 0 {
+                gesture.begin(now, m);
+            }
+            now += if landing == 0 { BOUNCE / 2 } else { 2 * BOUNCE };
+            if landing < 3 {
+                for _ in 0..2 {
+                    gesture.lifted(now, Square::E8);
+                }
+            }
+        }
+        now += PROMOTION_WAIT;
+        assert_eq!(gesture.take_done(now), Some((m, Role::Knight)));
     }
 }

@@ -18,7 +18,7 @@ async function showGames(before) {
     const open = element("button", "", t("replay"));
     open.type = "button";
     open.setAttribute("aria-label", t("replay-of", { game: `${game.white} – ${game.black}, ${game.begun}` }));
-    open.addEventListener("click", () => openGame(game.file));
+    open.addEventListener("click", () => openGame(game.file).catch(gamesFail));
     const load = element("a", "", "PGN");
     load.href = "/api/v1/games/" + game.file;
     load.download = game.file;
@@ -28,8 +28,10 @@ async function showGames(before) {
   }
   const last = games.at(-1);
   $("older").hidden = games.length < 100;
-  $("older").onclick = () => showGames(last.file);
+  $("older").onclick = () => showGames(last.file).catch(gamesFail);
 }
+
+const gamesFail = (error) => tell($("line"), error.message);
 
 async function openGame(file) {
   replay.game = await ask("games/" + file + "/moves");

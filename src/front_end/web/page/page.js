@@ -324,7 +324,7 @@ function turnTo() {
   listen();
   enlargeChosen();
   if (wanted === "desk") showDesk().then(() => location.hash === "#lichess" && $("lichess").focus());
-  if (wanted === "games") showGames().catch((error) => tell($("line"), error.message));
+  if (wanted === "games") showGames().catch(gamesFail);
   if (wanted === "settings") showLogin();
 }
 

@@ -104,6 +104,7 @@ function arrangeWall(names) {
     if (names.includes(name)) continue;
     tile.button.remove();
     wall.tiles.delete(name);
+    if (name === wall.big) $("big").close();
   }
   for (const name of names) {
     if (!wall.tiles.has(name)) wall.tiles.set(name, new Tile(name));
