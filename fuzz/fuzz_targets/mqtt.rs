@@ -7,7 +7,8 @@ use boardbridge::{
     front_end::mqtt::{
         messages::{Answer, Envelope, Online},
         orders::{self, Order},
-        remote::{Ours, Remote},
+        messages::Ours,
+        remote::Remote,
         settings::FarBoard,
         topics::Topic,
     },

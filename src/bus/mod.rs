@@ -182,6 +182,8 @@ impl BoardHandle {
 pub struct Bus {
     publications: broadcast::Sender<Publication>,
     boards: Arc<watch::Sender<Vec<BoardHandle>>>,
+    /// The board that the last change has given another name: the one before, and the one now.
+    renamed: Arc<Mutex<Option<(BoardName, BoardName)>>>,
     shown: Shown,
     /// The list that was asked for last.
     names: Arc<Mutex<Arc<[BoardName]>>>,
@@ -219,6 +221,7 @@ impl Bus {
         Self {
             publications,
             boards: Arc::new(watch::Sender::new(boards)),
+            renamed: Arc::default(),
             shown: Shown::All,
             names: Arc::new(Mutex::new([].into())),
             clients: Clients::default(),
@@ -274,6 +277,20 @@ impl Bus {
             *known = boards;
             changed
         });
+    }
+
+    /// Notes before a change of the boards which one it gives another name.
+    pub fn set_renamed(&self, renamed: Option<(BoardName, BoardName)>) {
+        *self.renamed.lock().unwrap_or_else(PoisonError::into_inner) = renamed;
+    }
+
+    /// What the board that had this name is called now, if the last change of the boards gave it another.
+    pub fn renamed(&self, from: &BoardName) -> Option<BoardName> {
+        let renamed = self.renamed.lock().unwrap_or_else(PoisonError::into_inner);
+        let renamed = renamed.clone().filter(|(before, _)| before == from);
+        renamed
+            .map(|(_, now)| now)
+            .filter(|now| self.board(now.as_str()).is_some())
     }
 
     /// Tells when boards have come, gone or changed.

@@ -112,6 +112,7 @@ impl Daemon {
             rename(&self.store, config, renamed).await;
             self.sessions.renamed(&renamed.0);
         }
+        self.bus.set_renamed(renamed.cloned());
         self.inherited.close_others(&places, &self.served()).await;
         // No front-end starts before it is known what must not be told yet.
         self.bus.delayed().set(delayed(&wanted));

@@ -1166,6 +1166,22 @@ async fn a_board_that_gets_another_name_keeps_its_game_its_opponent_and_its_link
     drop(hand);
 }
 
+#[tokio::test]
+async fn a_chess_program_notices_nothing_of_a_board_that_gets_another_name() {
+    let machine = Machine::start("").await;
+    let hand = machine.plugs(Kind::NovagCitrine, "ttyUSB0", BY_ID);
+    machine.has("citrine").await;
+    let mut gui = Gui::connect(machine.uci).await;
+    gui.begins().await;
+    let renamed = json!({ "name": "table" });
+    let asked = machine.asks("POST", "boards/citrine/rename", &renamed);
+    assert_eq!(asked.await.0, 200);
+    gui.hears_of("table: White to move").await;
+    hand.answers(&mut gui, "e2e4").await;
+    let ended = |line: &&String| line.contains("0000") || line.contains("taken out");
+    assert!(gui.log.iter().find(ended).is_none(), "{:?}", gui.log);
+}
+
 /// The files of the boards that were added, once there are two of them that are connected or away.
 async fn two_boards(machine: &Machine, names: [&str; 2]) -> [String; 2] {
     machine

@@ -5,10 +5,11 @@ use std::time::{Duration, Instant, SystemTime};
 use boardbridge::{
     chess::game::Game,
     front_end::mqtt::{
+        messages::Ours,
         messages::{AWAY_AFTER, Answer, HEARTBEAT, Online},
         orders::{self, Order},
         outbox::Message,
-        remote::{ANSWER_WAIT, News, Ours, Remote},
+        remote::{ANSWER_WAIT, News, Remote},
         settings::FarBoard,
     },
     front_end::pgn_text::clock as local,

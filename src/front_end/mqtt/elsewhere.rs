@@ -4,12 +4,25 @@ use tracing::info;
 
 use super::{
     broker::Filter,
-    hub::Wanted,
     remote::{News, Remote},
+    settings::FarBoard,
     standing::Asked,
     topics::{Part, Topic},
 };
-use crate::{bus::Bus, state::Shelf, vocabulary::Event};
+use crate::{
+    bus::{Bus, Publisher},
+    state::Shelf,
+    vocabulary::Event,
+};
+
+/// A board of another daemon, for the broker's task.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    /// Which board.
+    pub far: FarBoard,
+    /// Where it is published here.
+    pub publisher: Publisher,
+}
 
 /// A board of another daemon.
 #[derive(Debug)]

@@ -8,7 +8,10 @@ use std::{
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
-use super::{elsewhere::Elsewhere, settings::FarBoard};
+use super::{
+    elsewhere::{Elsewhere, Wanted},
+    settings::FarBoard,
+};
 use crate::{
     bus::{BoardHandle, COMMANDS, Publication, Publisher},
     vocabulary::{Advice, BoardName, Command, LinkState, Snapshot},
@@ -17,15 +20,6 @@ use tokio::sync::broadcast;
 
 /// Commands that may wait for the broker's task, from all boards.
 const SAID: usize = 1_024;
-
-/// A board of another daemon, for the broker's task.
-#[derive(Clone, Debug)]
-pub struct Wanted {
-    /// Which board.
-    pub far: FarBoard,
-    /// Where it is published here.
-    pub publisher: Publisher,
-}
 
 /// What is said to boards of other daemons.
 pub type Said = (BoardName, Command);

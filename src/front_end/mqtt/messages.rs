@@ -23,6 +23,15 @@ pub const MAX_COMMAND: usize = 32 * 1024;
 /// The largest message taken, in bytes: the state of a board with the longest game takes some 115 kB.
 pub const MAX_MESSAGE: u32 = 256 * 1024;
 
+/// Who speaks for this daemon on the broker.
+#[derive(Clone, Debug)]
+pub struct Ours {
+    /// Its name.
+    pub daemon: DaemonName,
+    /// Which start of it this is.
+    pub epoch: u64,
+}
+
 /// Whether a daemon is there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Online {

@@ -160,10 +160,7 @@ mod tests {
     use crate::{
         bus::{CAPACITY, COMMANDS, Publisher},
         chess::game::Game,
-        front_end::mqtt::{
-            remote::{Ours, Remote},
-            settings::FarBoard,
-        },
+        front_end::mqtt::{messages::Ours, remote::Remote, settings::FarBoard},
     };
 
     #[test]

@@ -15,10 +15,10 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 
 use super::{
-    messages::{AWAY_AFTER, Answer, COMMAND_LIFE, Envelope, HEARTBEAT, Online, Turn},
+    messages::{AWAY_AFTER, Answer, COMMAND_LIFE, Envelope, HEARTBEAT, Online, Ours, Turn},
     orders,
     outbox::Message,
-    settings::{DaemonName, FarBoard},
+    settings::FarBoard,
     standing::{Asked, Standing},
     state::{Numbers, Object, Reading},
     their_clock::TheirClock,
@@ -44,15 +44,6 @@ const MAX_CLIENTS: usize = 512;
 const MAX_UNANSWERED: usize = 1_024;
 /// The longest words of another daemon, in characters.
 const MAX_WORDS: usize = 200;
-
-/// Who speaks for this daemon on the broker.
-#[derive(Clone, Debug)]
-pub struct Ours {
-    /// Its name.
-    pub daemon: DaemonName,
-    /// Which start of it this is.
-    pub epoch: u64,
-}
 
 /// What to publish here.
 #[derive(Debug)]

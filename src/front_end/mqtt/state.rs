@@ -10,8 +10,8 @@ use shakmaty::{Move, uci::UciMove};
 
 use super::{
     guests::Guest,
+    messages::Ours,
     pairing::{self, PeerPairing, times},
-    remote::Ours,
 };
 use crate::{
     bus::{BoardHandle, Bus, pairings::Pairing},

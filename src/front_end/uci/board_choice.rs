@@ -57,16 +57,6 @@ impl Choice {
         }
     }
 
-    /// What the board chosen is called among these, if it has another name there: one goes while one comes.
-    pub fn renamed(&self, boards: &[BoardName]) -> Option<BoardName> {
-        let mut gone = self.boards.iter().filter(|board| !boards.contains(board));
-        let mut come = boards.iter().filter(|board| !self.boards.contains(board));
-        let is_chosen = gone.next() == self.board.as_ref() && gone.next().is_none();
-        come.next()
-            .filter(|_| is_chosen && come.next().is_none())
-            .cloned()
-    }
-
     /// Chooses this board, found by `name`.
     pub fn turn_to(&mut self, board: Option<BoardName>, name: &str) {
         if board.is_none() {

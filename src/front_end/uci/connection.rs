@@ -208,11 +208,14 @@ impl Connection {
             let there = self.bus.board(board.name.as_str());
             !there.is_some_and(|there| there.is_same(board))
         });
-        if gone.is_some() {
+        if let Some(gone) = &gone {
             self.feed = None;
+            if let Some(name) = self.bus.renamed(&gone.name) {
+                self.session.goes_on_at(&name, self.bus.names(), now());
+                return;
+            }
         }
-        self.session
-            .set_boards(self.bus.names(), gone.is_some(), now());
+        self.session.set_boards(self.bus.names(), gone.is_some());
     }
 
     /// Closes a connection that speaks another protocol, as long as it has sent no line of UCI.

@@ -377,13 +377,7 @@ impl GuiConversation {
 
     /// The boards are now these; the GUI is told of them at its next `uci`. `gone`: the board chosen is not the one it
     /// was.
-    pub fn set_boards(&mut self, boards: impl Into<Arc<[BoardName]>>, gone: bool, now: Instant) {
-        let boards = boards.into();
-        if gone && let Some(name) = self.choice.renamed(&boards) {
-            self.choice.set_boards(boards);
-            self.goes_on_at(&name, now);
-            return;
-        }
+    pub fn set_boards(&mut self, boards: impl Into<Arc<[BoardName]>>, gone: bool) {
         if gone && let Some(name) = self.choice.board().cloned() {
             self.info(&format!(
                 "the board {name} has been taken out of BoardBridge's configuration: the game on it is over"
@@ -391,14 +385,20 @@ impl GuiConversation {
             self.end_search();
             self.turn_to(None, name.as_str());
         }
-        if let Some(board) = self.choice.set_boards(boards) {
+        if let Some(board) = self.choice.set_boards(boards.into()) {
             self.info(&format!("the board {board} is there now"));
             self.turn_to(Some(board.clone()), board.as_str());
         }
     }
 
-    /// The board chosen has another name now: what it was told is told again there, and the GUI notices nothing.
-    fn goes_on_at(&mut self, board: &BoardName, now: Instant) {
+    /// The board chosen is called `board` among these now: what it was told is told again there, and the GUI notices nothing.
+    pub fn goes_on_at(
+        &mut self,
+        board: &BoardName,
+        boards: impl Into<Arc<[BoardName]>>,
+        now: Instant,
+    ) {
+        self.choice.set_boards(boards.into());
         self.turn_to(Some(board.clone()), board.as_str());
         self.state(now);
         if let Some(search) = &mut self.search {

@@ -23,7 +23,7 @@ pub(super) fn open(port: u16) -> mdns_sd::Result<ServiceDaemon> {
 }
 
 /// The IPv4 networks that this machine is in; none if that cannot be read.
-pub(in crate::net) fn own_networks() -> Vec<Ipv4Net> {
+pub(crate) fn own_networks() -> Vec<Ipv4Net> {
     let interfaces = get_if_addrs().unwrap_or_default();
     let own = interfaces
         .into_iter()

@@ -10,7 +10,7 @@ pub mod announce;
 pub mod announcement;
 pub mod browse;
 pub mod choice;
-pub(in crate::net) mod interfaces;
+pub(crate) mod interfaces;
 pub mod nearest;
 pub mod own_host;
 
