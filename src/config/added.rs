@@ -39,11 +39,8 @@ pub const LEFT_OUT: &str = ": this is left out";
 pub(super) fn add_to(config: &mut Config, state: &Path) -> Vec<String> {
     let mut left_out = Vec::new();
     let file = state.join(SETTINGS);
-    let apps = settings(config, &file).unwrap_or_else(|problem| {
-        left_out.push(problem);
-        Vec::new()
-    });
-    for file in files(&state.join(BOARDS)) {
+    let apps = settings(config, &file, &mut left_out);
+    for file in files(&state.join(BOARDS), &mut left_out) {
         if let Err(problem) = board(config, &file) {
             left_out.push(problem);
         }
@@ -53,7 +50,7 @@ pub(super) fn add_to(config: &mut Config, state: &Path) -> Vec<String> {
             left_out.push(problem);
         }
     }
-    for file in files(&state.join(PLAY)) {
+    for file in files(&state.join(PLAY), &mut left_out) {
         match play(config, &file) {
             Ok(id) => config.plays.push(id),
             Err(problem) => left_out.push(problem),
@@ -63,40 +60,57 @@ pub(super) fn add_to(config: &mut Config, state: &Path) -> Vec<String> {
 }
 
 /// The files of a folder, in the order in which they came: what is plugged in later is later in lists, too.
-fn files(folder: &Path) -> Vec<PathBuf> {
+fn files(folder: &Path, left_out: &mut Vec<String>) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let paths = entries.map(|entry| entry.path());
     let is_one = |path: &PathBuf| path.extension().is_some_and(|ending| ending == ENDING);
     let mut files: Vec<PathBuf> = paths.filter(is_one).collect();
     let came = |file: &PathBuf| fs::metadata(file).and_then(|found| found.modified()).ok();
     files.sort_by_cached_key(|file| (came(file), file.clone()));
-    files.truncate(MAX_ADDED);
+    if files.len() > MAX_ADDED {
+        let words = format!("only the first {MAX_ADDED} files are read");
+        left_out.push(told(folder, &words));
+        files.truncate(MAX_ADDED);
+    }
     files
 }
 
 /// Takes from this file, if it is there, what was chosen on the page, unless the main file says it. Returns where the app plays: its
 /// boards are not known yet.
-fn settings(config: &mut Config, file: &Path) -> Result<Vec<WhitePawnConfig>, String> {
+fn settings(config: &mut Config, file: &Path, left_out: &mut Vec<String>) -> Vec<WhitePawnConfig> {
     if !file.exists() {
-        return Ok(Vec::new());
+        return Vec::new();
     }
-    let part = part(file, &["uci", "lichess", "games", "whitepawn"])?;
+    let part = match part(file, &["uci", "lichess", "games", "whitepawn"]) {
+        Ok(part) => part,
+        Err(problem) => {
+            left_out.push(problem);
+            return Vec::new();
+        }
+    };
+    // A mistake in one of them is none of the others.
     #[cfg(target_os = "linux")]
-    lichess(config, part.lichess.unwrap_or_default(), file)?;
-    games(config, part.games, file)?;
-    let UciConfig { listen, allow } = part.uci;
+    left_out.extend(lichess(config, part.lichess.unwrap_or_default(), file).err());
+    left_out.extend(games(config, part.games, file).err());
+    left_out.extend(programs(config, part.uci, file).err());
+    part.whitepawn
+}
+
+/// Which chess programs may connect.
+fn programs(config: &mut Config, part: UciConfig, file: &Path) -> Result<(), String> {
+    let UciConfig { listen, allow } = part;
     if allow != Allow::default() {
         return Err(told(file, "`allow` belongs into the main file"));
     }
     if config.says(Key::LISTEN) {
-        return Ok(part.whitepawn);
+        return Ok(());
     }
     let before = std::mem::replace(&mut config.uci.listen, listen);
     if let Some(problem) = config.problems().into_iter().next() {
         config.uci.listen = before;
         return Err(told_problem(file, problem));
     }
-    Ok(part.whitepawn)
+    Ok(())
 }
 
 /// Lets the app play on a board, unless that is gone, or the main file lets it play on one in this way.

@@ -135,6 +135,15 @@ impl<P: Copy + PartialEq> Outbox<P> {
         waits.is_some_and(|at| self.queue.remove(first + at).is_some())
     }
 
+    /// The board has done this, whatever is said of its request: it is not sent again.
+    pub fn was_done(&mut self, part: P) {
+        if !self.retract(part)
+            && let Some(first) = self.queue.front_mut().filter(|first| first.part == part)
+        {
+            first.tries = MAX_TRIES;
+        }
+    }
+
     /// When [`Self::poll`] may have a request again.
     pub fn deadline(&self) -> Option<Instant> {
         self.not_before.filter(|_| !self.queue.is_empty())
@@ -148,5 +157,38 @@ impl<P: Copy + PartialEq> Outbox<P> {
     /// The link ended: drops everything.
     pub fn clear(&mut self) {
         *self = Self::spaced(self.gap);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::*;
+
+    #[test]
+    fn what_the_board_has_done_is_not_sent_again_though_it_is_refused() {
+        for refused_first in [false, true] {
+            let (mut outbox, now) = (Outbox::default(), Instant::now());
+            outbox.push(Outgoing::serial(Bytes::from_static(b"path")), 1);
+            outbox.push(Outgoing::serial(Bytes::from_static(b"next")), 2);
+            assert!(outbox.poll(now, false).is_some());
+            if refused_first {
+                assert_eq!(
+                    outbox.answered(now, Reply::Refused("no answer".into())),
+                    None
+                );
+            }
+            outbox.was_done(1);
+            if !refused_first {
+                let given_up = outbox.answered(now, Reply::Refused("no answer".into()));
+                assert!(
+                    matches!(given_up, Some(Settled::GivenUp(1, _))),
+                    "{given_up:?}"
+                );
+            }
+            let next = outbox.poll(now + 2 * RETRY_WAIT, false);
+            assert_eq!(next.unwrap().bytes(), b"next");
+        }
     }
 }

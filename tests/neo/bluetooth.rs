@@ -377,3 +377,22 @@ async fn a_lost_link_does_not_deafen_the_board_that_connects() {
     one.hears("bestmove e2e4").await;
     two.hears("bestmove d2d4").await;
 }
+
+/// A board that is connected to nobody is found by nobody: the maker's app cannot have it.
+#[tokio::test]
+async fn a_board_whose_services_are_not_known_yet_is_left_by_a_daemon_that_stops() {
+    let bluez = Bluez::start().unwrap();
+    let _board = bluez.host(ADAPTER, FIRST, neo("001")).unwrap();
+    let control = bluez.control();
+    control.delay_services(FIRST, PATIENCE).unwrap();
+    let boards = format!("[boards.neo]\n{KEYS}ble = {{ address = \"{FIRST}\" }}\n");
+    let mut house = House::start(bluez, &boards);
+    let end = Instant::now() + PATIENCE;
+    while !control.is_connected(FIRST).unwrap() {
+        assert!(Instant::now() < end, "no link comes");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    house.process.again("TERM", |_| {
+        assert!(!control.is_connected(FIRST).unwrap());
+    });
+}

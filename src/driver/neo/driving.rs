@@ -27,6 +27,7 @@ impl Neo {
         };
         // An `OK` may come before the answer to the write.
         if let Motion::Moving {
+            number,
             carry,
             dim,
             crossed,
@@ -34,6 +35,7 @@ impl Neo {
         } = &driving.motion
         {
             let (carry, dim, crossed) = (carry.clone(), *dim, *crossed);
+            self.outbox.was_done(Purpose::Path(*number));
             driving.motion = Motion::Ready;
             self.squares.outdate();
             self.contact.look_later(now);

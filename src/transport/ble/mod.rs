@@ -33,10 +33,11 @@ use std::{
 use bluez_async::BluetoothSession;
 use btleplug::{
     api::{Central, CentralEvent, CentralState, Manager as _, Peripheral as _},
-    platform::{Adapter, Manager, PeripheralId},
+    platform::{Adapter, Manager, Peripheral, PeripheralId},
 };
 use futures_util::StreamExt;
 use tokio::{
+    runtime::Handle,
     sync::{Mutex, Semaphore, broadcast, watch},
     time::{Instant, timeout},
 };
@@ -125,6 +126,25 @@ pub struct BleBoard {
     pub adapter: Option<String>,
 }
 
+/// An attempt to connect. Whoever gives it up on the way leaves the device again: what is connected to nobody is found by nobody.
+struct Attempt {
+    radio: Radio,
+    /// `None` once a link has it.
+    device: Option<Peripheral>,
+}
+
+impl Drop for Attempt {
+    fn drop(&mut self) {
+        if let Some(device) = self.device.take()
+            && Handle::try_current().is_ok()
+        {
+            self.radio.spawn(async move {
+                let _ = timeout(CALL_WAIT, device.disconnect()).await;
+            });
+        }
+    }
+}
+
 impl BleBoard {
     /// Finds the board, connects, and learns its services.
     ///
@@ -151,12 +171,17 @@ impl BleBoard {
             why,
             linked,
         };
+        let mut attempt = Attempt {
+            radio: self.radio.clone(),
+            device: Some(peripheral.clone()),
+        };
         let connected = timeout(CONNECT_WAIT, peripheral.connect()).await;
         match connected {
             Err(_) => {
                 let linked = timeout(CALL_WAIT, peripheral.is_connected()).await;
                 // Whatever state it is in, it must not keep the board.
                 let _ = timeout(CALL_WAIT, peripheral.disconnect()).await;
+                attempt.device = None;
                 return Err(match linked {
                     Ok(Ok(true)) => BleError::NoServices { name },
                     _ => failed("it does not answer".to_owned(), false),
@@ -168,13 +193,17 @@ impl BleBoard {
         let discovered = timeout(DISCOVER_WAIT, peripheral.discover_services()).await;
         let failure = match discovered {
             Ok(Ok(())) => match GattLink::begin(&adapter, peripheral.clone(), claim).await {
-                Ok(link) => return Ok(link),
+                Ok(link) => {
+                    attempt.device = None;
+                    return Ok(link);
+                }
                 Err(error) => failed(error.to_string(), true),
             },
             Ok(Err(error)) => failed(error.to_string(), true),
             Err(_) => BleError::NoServices { name: name.clone() },
         };
         let _ = timeout(CALL_WAIT, peripheral.disconnect()).await;
+        attempt.device = None;
         Err(failure)
     }
 
