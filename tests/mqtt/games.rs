@@ -36,6 +36,15 @@ pub async fn two(broker: &Mosquitto) -> (House, House, Hand) {
     (near, far, hand)
 }
 
+/// The two, and a program that began a game: the hand is asked for its first move.
+pub async fn begun(broker: &Mosquitto) -> (House, House, Hand, Gui) {
+    let (near, far, hand) = two(broker).await;
+    let mut gui = far.gui().await;
+    gui.begins().await;
+    asks(&near, 0).await;
+    (near, far, hand, gui)
+}
+
 /// Waits until the hand is asked for its move after this many plies: what a program elsewhere says takes a moment.
 pub async fn asks(near: &House, plies: usize) {
     let led = |state: &Snapshot| {
@@ -108,10 +117,7 @@ async fn a_program_on_a_board_elsewhere_is_answered_though_the_broker_is_configu
     let Some(broker) = Mosquitto::start(false).await else {
         return;
     };
-    let (near, mut far, hand) = two(&broker).await;
-    let mut gui = far.gui().await;
-    gui.begins().await;
-    asks(&near, 0).await;
+    let (near, mut far, hand, mut gui) = begun(&broker).await;
     let anew = broker.section("hall-2") + "home_assistant = true\n" + REMOTE;
     far.reloads(&[], &anew).await;
     far.until("far", |state| state.link.is_open()).await;

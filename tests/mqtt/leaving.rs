@@ -11,7 +11,7 @@ use tokio::{
 };
 
 use crate::{
-    games::{asks, two},
+    games::{asks, begun},
     mosquitto::{Mosquitto, Voice},
     support::{FAST_UCB, House, PATIENCE},
 };
@@ -94,10 +94,7 @@ async fn a_second_daemon_of_our_name_that_has_gone_leaves_our_boards_to_us() {
     let Some(broker) = Mosquitto::start(false).await else {
         return;
     };
-    let (near, far, hand) = two(&broker).await;
-    let mut gui = far.gui().await;
-    gui.begins().await;
-    asks(&near, 0).await;
+    let (near, far, hand, mut gui) = begun(&broker).await;
     let voice = Voice::new(&broker, &[]).await;
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let epoch = (since.unwrap() + Duration::from_hours(1)).as_millis() as u64;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use crate::{
-    games::{asks, two},
+    games::{asks, begun, two},
     mosquitto::{Mosquitto, Voice},
 };
 
@@ -191,10 +191,7 @@ async fn floods_garbage_and_what_a_broker_kept_cost_nobody_else_anything() {
     voice
         .says(COMMANDS, command("kept", 60, json!("release")), true)
         .await;
-    let (near, far, mut hand) = two(&broker).await;
-    let mut gui = far.gui().await;
-    gui.begins().await;
-    asks(&near, 0).await;
+    let (near, _far, mut hand, mut gui) = begun(&broker).await;
     for round in 0..40 {
         for topic in topics {
             for payload in garbage {
@@ -266,10 +263,7 @@ async fn a_state_that_claims_to_be_later_than_ours_does_not_silence_our_board() 
     let Some(broker) = Mosquitto::start(false).await else {
         return;
     };
-    let (near, far, hand) = two(&broker).await;
-    let mut gui = far.gui().await;
-    gui.begins().await;
-    asks(&near, 0).await;
+    let (_near, _far, hand, mut gui) = begun(&broker).await;
     let mut voice = Voice::new(&broker, &[STATE]).await;
     let mut state = voice.hears(STATE, |state| state["revision"].is_u64()).await;
     for claim in ["revision", "sequence"] {

@@ -96,8 +96,11 @@ impl CurrentStep {
 
     /// The hand plays in a position that the board has been sent, and that it will show. `false` if it was not sent yet.
     pub fn comes_early(&mut self, made: Reported) -> bool {
-        let sent = self.step.as_mut().filter(|under_way| under_way.left);
-        sent.map(|under_way| under_way.early = Some(made)).is_some()
+        let Some(sent) = self.step.as_mut().filter(|under_way| under_way.left) else {
+            return false;
+        };
+        sent.early = Some(made);
+        true
     }
 
     /// Takes what [came early](Self::comes_early).

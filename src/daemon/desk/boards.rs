@@ -18,7 +18,7 @@ use crate::{
     daemon::Daemon,
     discovery::Sighting,
     driver::identity::Identity,
-    system::apart,
+    system::{apart, clock},
     vocabulary::BoardName,
 };
 
@@ -110,7 +110,7 @@ impl Desk {
         let text = text_of(&file).await?;
         let mut edits = vec![
             // It is plugged in, and must not come back by itself.
-            Edit::write(files::of_removed(&state, &name), text),
+            Edit::write(files::of_removed(&state, &name, clock::now()), text),
             Edit::remove(file),
         ];
         let plays = self.plays_of(&name);

@@ -40,14 +40,13 @@ pub(super) fn of_board(state: &Path, name: &BoardName) -> PathBuf {
     state.join(BOARDS).join(format!("{name}.{ENDING}"))
 }
 
-/// The file of a board that is removed now: another one may have had the name before.
-pub(super) fn of_removed(state: &Path, name: &BoardName) -> PathBuf {
-    let folder = state.join(BOARDS);
-    let numbered = (2..).map(|number| format!("{name}.{number}.{REMOVED}"));
-    let names = std::iter::once(format!("{name}.{REMOVED}")).chain(numbered);
-    let mut files = names.map(|name| folder.join(name));
-    let free = files.find(|file| !file.exists());
-    free.unwrap_or_else(|| folder.join(format!("{name}.{REMOVED}")))
+/// The file of a board that is removed at this time: another one may have had the name before.
+pub(super) fn of_removed(state: &Path, name: &BoardName, at: SystemTime) -> PathBuf {
+    let since = at.duration_since(SystemTime::UNIX_EPOCH);
+    let millis = since.map_or(0, |since| since.as_millis());
+    state
+        .join(BOARDS)
+        .join(format!("{name}.{millis}.{REMOVED}"))
 }
 
 /// The file of who plays at a board, or of a link.

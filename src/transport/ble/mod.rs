@@ -187,7 +187,11 @@ impl BleBoard {
                     _ => failed("it does not answer".to_owned(), false),
                 });
             }
-            Ok(Err(error)) => return Err(error::connect(&name, &error)),
+            Ok(Err(error)) => {
+                // Another program may have it.
+                attempt.device = None;
+                return Err(error::connect(&name, &error));
+            }
             Ok(Ok(())) => {}
         }
         let discovered = timeout(DISCOVER_WAIT, peripheral.discover_services()).await;
