@@ -68,6 +68,8 @@ pub struct Citrine {
     /// How long after a shown move the player executes it; `None`: never by itself.
     hand_delay: Option<Duration>,
     executes_at: Option<Instant>,
+    /// When the hand made its last move.
+    hand_at: Option<Instant>,
     random: fastrand::Rng,
     output: VecDeque<Vec<u8>>,
     reports: VecDeque<Report>,
@@ -90,6 +92,7 @@ impl Citrine {
             shown: None,
             hand_delay,
             executes_at: None,
+            hand_at: None,
             random: fastrand::Rng::with_seed(seed),
             output: VecDeque::new(),
             reports: VecDeque::new(),
@@ -251,8 +254,16 @@ impl Citrine {
             .into_iter()
             .find(|m| same(text, *m));
         let Some(m) = found else {
-            // An error on the display, as after every second send.
-            if self.game.last().is_none_or(|last| !same(text, last)) {
+            // An error on the display, as after every second send. The hand may have moved while that was on its way.
+            let crossed =
+                (self.hand_at).is_some_and(|at| now.duration_since(at) < self.scaled(COMMAND_GAP));
+            let mut last = self
+                .game
+                .moves()
+                .iter()
+                .rev()
+                .take(1 + usize::from(crossed));
+            if !last.any(|m| same(text, *m)) {
                 self.report(Report::Fault(format!("illegal: {text}")));
             }
             return;
@@ -360,13 +371,14 @@ impl Citrine {
         }
     }
 
-    fn hand_move(&mut self, wanted: UciMove) {
+    fn hand_move(&mut self, now: Instant, wanted: UciMove) {
         if let Some(m) = self.shown() {
             self.report(Report::Refused(format!("{wanted}: {} is shown", uci(m))));
             return;
         }
         match wanted.to_move(self.game.position()) {
             Ok(m) => {
+                self.hand_at = Some(now);
                 self.push(m);
                 self.report(Report::Made(m));
             }
@@ -504,10 +516,10 @@ impl SimulatedBoard for Citrine {
                 }
             }
             _ if !self.on => self.report(Report::Refused("the board is off".to_owned())),
-            HandAction::Move(m) => self.hand_move(m),
+            HandAction::Move(m) => self.hand_move(now, m),
             HandAction::Random => {
                 if let Some(m) = random_move(&self.game, &mut self.random) {
-                    self.hand_move(uci(m));
+                    self.hand_move(now, uci(m));
                 }
             }
             HandAction::Execute => {

@@ -7,7 +7,7 @@ use super::board_kind::BoardKind;
 pub enum LinkState {
     /// No link, for this reason.
     Down(String),
-    /// The port is open; the board has not answered yet.
+    /// The port is open; the board has not answered yet, or is still telling its game.
     Asking,
     /// The port is open; a board of a kind that cannot be asked has sent nothing yet. It may be quiet for long.
     Unheard {

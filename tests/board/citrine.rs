@@ -558,6 +558,31 @@ fn the_first_move_after_a_new_game_is_neither_lost_nor_late_because_the_board_is
 }
 
 #[test]
+fn the_first_move_counts_as_soon_as_the_board_is_said_to_be_connected() {
+    // The settings may be lost: the board transmits no move then.
+    for loses in [false, true] {
+        for wait in (0..1500).step_by(50) {
+            let mut table = Table::new(ms(700));
+            let begins = table.program.begins();
+            table.cable.command(table.now, begins);
+            table.states(&game(""));
+            while table.cable.snapshot().link != LinkState::Up {
+                table.pass(ms(10));
+            }
+            if loses {
+                table.hand(HandAction::ForgetSettings);
+            }
+            table.pass(ms(wait));
+            table.moves("e2e4");
+            table.pass(CHECK_EVERY + TALK);
+            let what = format!("loses {loses}, {wait} ms: {:?}", table.sent);
+            assert_eq!(table.answer().as_deref(), Some("e2e4"), "{what}");
+            assert!(!table.sent.iter().any(|line| line == "N"), "{what}");
+        }
+    }
+}
+
+#[test]
 fn a_position_that_was_set_up_while_nobody_listened_shows_when_a_move_is_refused() {
     for (before, target) in [("", "d2d4"), ("e2e4", "e2e4 g8h6")] {
         let mut table = Table::new(ms(700));

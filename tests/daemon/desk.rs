@@ -243,7 +243,10 @@ async fn a_board_with_a_name_of_its_own_is_plugged_in_and_plays_and_is_the_same_
     machine.until("it is away", is_away).await;
     let _hand = machine.plugs(Kind::NovagCitrine, "ttyUSB7", BY_ID);
     let board = machine.has("citrine").await;
-    assert!(board["game"].as_str().unwrap().ends_with("e2e4"), "{board}");
+    assert!(
+        board["target"].as_str().unwrap().ends_with("e2e4"),
+        "{board}"
+    );
     assert_eq!(machine.boards().await.unwrap().len(), 1);
     // And after a restart.
     let machine = machine.restarts().await;

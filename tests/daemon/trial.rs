@@ -44,7 +44,7 @@ async fn tries(machine: &Machine, found: &Value, body: Value) -> (u16, Value) {
 #[tokio::test]
 async fn a_board_without_lamps_says_that_it_answers_and_what_can_be_done_and_is_not_added() {
     for (kind, named, words) in [
-        (Kind::NovagCitrine, None, "it answers: Novag Citrine"),
+        (Kind::NovagCitrine, None, "it answers: UCBII V1.09"),
         (
             Kind::NovagUcb,
             Some("novag-ucb"),

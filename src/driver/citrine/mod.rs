@@ -65,6 +65,18 @@ enum Relit {
     TakenBack,
 }
 
+/// Whether the board answers.
+#[derive(Debug, Default, PartialEq, Eq)]
+enum Contact {
+    /// It has not answered, or no longer does.
+    #[default]
+    Silent,
+    /// It answers, with this name if it has given one. It is said to with the first that it tells of its game.
+    Greets { id: Option<String> },
+    /// It answers.
+    Answers,
+}
+
 /// The current step.
 #[derive(Debug)]
 enum Doing {
@@ -91,7 +103,7 @@ enum Doing {
 pub struct Citrine {
     settings: Settings,
     up: bool,
-    answering: bool,
+    contact: Contact,
     lines: Lines,
     /// When an unfinished line is given up.
     line_ends: Option<Instant>,
@@ -138,7 +150,7 @@ impl Citrine {
         Self {
             settings,
             up: false,
-            answering: false,
+            contact: Contact::default(),
             lines: Lines::new(MAX_LINE),
             line_ends: None,
             pacer: Pacer::default(),
@@ -162,6 +174,10 @@ impl Citrine {
             heard: false,
             unreadable: false,
         }
+    }
+
+    fn is_answering(&self) -> bool {
+        self.contact != Contact::Silent
     }
 
     fn send(&mut self, now: Instant, command: &str, tag: CommandKind, gap: Duration) {
@@ -249,7 +265,7 @@ impl Citrine {
             .is_some_and(|s| s.attempts >= ATTEMPTS)
         {
             self.settings_done(now);
-        } else if self.answering {
+        } else if self.is_answering() {
             self.send_settings(now);
             self.learn_soon(now);
         } else {
@@ -330,22 +346,28 @@ impl Citrine {
         }
     }
 
+    /// Tells of the game, or of the end of a question for it. Until then the board is not said to answer: a first move that it does not
+    /// transmit yet could not be told from an old game's.
     fn event(&mut self, event: DriverEvent) {
+        if let Contact::Greets { id } = &mut self.contact {
+            let id = id.take();
+            self.contact = Contact::Answers;
+            self.events.push_back(DriverEvent::Answers { id });
+        }
         self.events.push_back(event);
     }
 
     fn line(&mut self, now: Instant, line: &[u8]) {
         let other = stranger::talks_as(line, KIND);
-        if let Some(kind) = other.filter(|_| !self.answering) {
-            self.event(DriverEvent::Stranger(kind));
+        if let Some(kind) = other.filter(|_| !self.is_answering()) {
+            self.events.push_back(DriverEvent::Stranger(kind));
             return;
         }
         let message = codec::parse(line);
         self.heard |= !matches!(message, Message::Damaged);
         let answers = !matches!(message, Message::Damaged) && !stranger::may_be_no_citrines(line);
-        if answers && !self.answering {
-            self.answering = true;
-            self.event(DriverEvent::Answers { id: None });
+        if answers && !self.is_answering() {
+            self.contact = Contact::Greets { id: None };
             if self.setting.is_none() || self.asking.as_ref().is_some_and(|a| a.attempts > 1) {
                 // The board was off or disconnected when the settings were sent, or did not confirm them. Until it has
                 // them, it does not transmit the player's moves.
@@ -397,7 +419,10 @@ impl Citrine {
             Message::Id(_) if self.asks(Question::Settings) && !self.tells_settings => {
                 self.settings_done(now);
             }
-            Message::Id(id) => self.event(DriverEvent::Answers { id: Some(id) }),
+            Message::Id(name) => match &mut self.contact {
+                Contact::Greets { id } => *id = Some(name),
+                _ => self.event(DriverEvent::Answers { id: Some(name) }),
+            },
             // Answers to settings (`Xmit on`) and other output of the firmware; the column heads of a list come
             // here too.
             Message::Other(text) if codec::holds_move(&text) => self.damaged(now, line),
@@ -408,7 +433,8 @@ impl Citrine {
 
     /// A damaged line may have been a move: ask for the board's own record.
     fn damaged(&mut self, now: Instant, line: &[u8]) {
-        self.event(DriverEvent::Unreadable(printable(line, MAX_LINE)));
+        let unreadable = DriverEvent::Unreadable(printable(line, MAX_LINE));
+        self.events.push_back(unreadable);
         // It may have been the answer: ask again before concluding that the board has none.
         self.heard = false;
         let due = self.learned.map_or(now, |at| (at + LEARN_EVERY).max(now));
@@ -430,7 +456,7 @@ impl Citrine {
 
     /// When to ask for the game because something may have been missed; never during a step or a question.
     fn learn_deadline(&self) -> Option<Instant> {
-        let free = self.answering && self.asking.is_none() && self.doing.is_none();
+        let free = self.is_answering() && self.asking.is_none() && self.doing.is_none();
         self.learn_at.filter(|_| free)
     }
 
@@ -682,7 +708,7 @@ impl Citrine {
                 return;
             }
             _ if attempts == ATTEMPTS => {
-                self.answering = false;
+                self.contact = Contact::Silent;
                 self.event(DriverEvent::Silent);
             }
             _ => {}
@@ -721,7 +747,7 @@ impl Driver for Citrine {
         self.unlit = self.unlit();
         self.drop_all();
         self.up = false;
-        self.answering = false;
+        self.contact = Contact::Silent;
         self.lines.clear();
         self.line_ends = None;
         self.events.clear();
@@ -816,7 +842,7 @@ impl Driver for Citrine {
 
     fn idle(&self) -> bool {
         self.up
-            && self.answering
+            && self.is_answering()
             && self.setting.is_none()
             && self.asking.is_none()
             && self.doing.is_none()

@@ -45,6 +45,13 @@ impl Program {
         }
     }
 
+    /// Announces a new game.
+    pub fn begins(&self) -> Command {
+        Command::NewGame {
+            client: self.client,
+        }
+    }
+
     /// Awaits the player's move, or no longer.
     pub fn awaits(&self, on: bool) -> Command {
         let client = self.client;
