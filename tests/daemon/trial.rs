@@ -136,6 +136,38 @@ async fn a_port_that_another_program_has_is_not_asked() {
 }
 
 #[tokio::test]
+async fn a_port_that_a_program_has_which_the_daemon_cannot_see_is_not_asked_nor_added() {
+    let machine = Machine::start("").await;
+    let mut hand = machine.plugs(Kind::NovagCitrine, "ttyUSB0", ADAPTER_ID);
+    let found = async |m: &Machine| m.found().await.first().cloned();
+    let found = machine.until("it is found", found).await;
+    // This test has made the port, so what it opens is not taken for another program's.
+    let idle = fs::File::open(machine.dev("ttyUSB0")).unwrap();
+    let id = found["id"].as_str().unwrap();
+    for (what, body) in [
+        ("try", json!({})),
+        ("add", json!({})),
+        ("add", json!({"kind": "novag-citrine"})),
+    ] {
+        let (status, refused) = machine
+            .asks("POST", &format!("found/{id}/{what}"), &body)
+            .await;
+        let words = refused["error"].as_str().unwrap();
+        assert!(
+            status == 409 && words.contains("in use by another program: close that first"),
+            "{what}: {refused}"
+        );
+    }
+    assert_eq!(hand.seen(), Vec::<String>::new(), "nothing was sent to it");
+    drop(idle);
+    let (status, tried) = tries(&machine, &found, json!({})).await;
+    assert_eq!(status, 200, "{tried}");
+    let path = format!("found/{id}/add");
+    let (status, added) = machine.asks("POST", &path, &json!({})).await;
+    assert_eq!(status, 200, "{added}");
+}
+
+#[tokio::test]
 async fn what_cannot_be_tried_is_refused_in_words() {
     let machine = Machine::start("").await;
     let (status, refused) = machine.asks("POST", "found/12/try", &json!({})).await;

@@ -7,10 +7,14 @@ use tokio::{
     task::{AbortHandle, JoinSet},
 };
 
-use super::{Desk, line::which, trial::Trial};
+use super::{
+    Desk,
+    line::{in_use, which},
+    trial::Trial,
+};
 use crate::{
     bus::desk::{Granted, Refused},
-    discovery::{Sighting, probe::Finding},
+    discovery::{Sighting, Way, probe::Finding},
     driver::identity::Identity,
     text::escape::escaped,
     vocabulary::BoardName,
@@ -120,6 +124,11 @@ impl Desk {
             let words = "this board is no longer there, or is used already: look again";
             return Err(Refused::Missing(words.to_owned()));
         };
+        if let Way::Serial(port) = &sighting.way
+            && self.is_opened(port)
+        {
+            return Err(in_use(port).await);
+        }
         let Some(kind) = kind else {
             let make = match &sighting.makes[..] {
                 [make] => Some(*make),

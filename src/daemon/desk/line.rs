@@ -1,6 +1,9 @@
 //! A serial line with a board that is not added: it is asked what it is, unless another program has it.
 
-use std::path::{Path, PathBuf};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
 use nix::unistd::geteuid;
 
@@ -10,7 +13,11 @@ use crate::{
         Sighting, Way,
         probe::{self, Finding},
     },
-    system::{apart, holders::Holders, traffic::is_used},
+    system::{
+        apart,
+        holders::{Holder, Holders},
+        traffic::is_used,
+    },
     text::escape::escaped,
     transport::{OpenError, serial::SerialPort},
 };
@@ -29,11 +36,22 @@ pub(super) async fn which(port: &Path) -> (Finding, SerialPort) {
     (probe::ask(open).await, line)
 }
 
+/// Who has this port open, if this user may know.
+async fn holder(port: &Path) -> io::Result<Option<Holder>> {
+    let path = port.to_owned();
+    apart::run("holders", move || Holders::now().of_file(&path)).await
+}
+
+/// Why nothing is asked at a port that another program has open.
+pub(super) async fn in_use(port: &Path) -> Refused {
+    let holder = holder(port).await.ok().flatten();
+    let port = port.display().to_string();
+    Refused::NotNow(OpenError::Busy { port, holder }.to_string())
+}
+
 /// Whether no other program has this port open, as far as that is seen. To open it too could disturb the two.
 pub(super) async fn is_free(port: &Path) -> Result<(), OpenError> {
-    let path = port.to_owned();
-    let holder = apart::run("holders", move || Holders::now().of_file(&path)).await;
-    let used = match holder {
+    let used = match holder(port).await {
         Ok(Some(holder)) => Ok(Some(Some(holder))),
         // Programs of other users are not among these.
         Ok(None) if !geteuid().is_root() => {

@@ -40,7 +40,7 @@ use crate::{
     discovery::{plugging::Plugging, probe::Finding},
     driver::{identity::Identity, registry::MAKES},
     net::door::Listen,
-    system::apart,
+    system::{apart, traffic::Opened},
     transport::hid::Roots,
     vocabulary::BoardName,
 };
@@ -65,6 +65,7 @@ pub(super) struct Desk {
     roots: Roots,
     config: Config,
     plugging: Option<Plugging>,
+    opened: Option<Opened>,
     air: Air,
     asking: Asking,
     /// Boards that are there and were told of.
@@ -86,6 +87,7 @@ impl Desk {
             roots,
             config,
             plugging: plugging.ok(),
+            opened: Opened::new().ok(),
             air: Air::new(daemon.radio.clone()),
             asking: Asking::default(),
             told: Vec::new(),

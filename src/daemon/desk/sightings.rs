@@ -64,10 +64,23 @@ impl Desk {
         }
         let roots = self.roots.clone();
         let looked = apart::run("ports", move || at_cables(&roots)).await;
-        looked.unwrap_or_else(|error| {
+        let plugged = looked.unwrap_or_else(|error| {
             warn!("{error}");
             Vec::new()
-        })
+        });
+        for sighting in &plugged {
+            if let (Way::Serial(port), Some(opened)) = (&sighting.way, &self.opened) {
+                // Of one that may not be read nothing is known.
+                let _ = opened.see(port);
+            }
+        }
+        plugged
+    }
+
+    /// Whether another program has opened this port since it was plugged in.
+    pub(super) fn is_opened(&mut self, port: &Path) -> bool {
+        let opened = self.opened.as_mut();
+        opened.is_some_and(|opened| opened.is_open(port))
     }
 
     /// Whether a board of the configuration, or an app, has it.
