@@ -213,8 +213,8 @@ impl Held {
         self.grounds == Grounds::Guess
     }
 
-    /// No client has the board, and its game is unknown: assumes that the pieces stand at the start. From there the
-    /// hand's moves are followed until a client comes.
+    /// The game is unknown: assumes that the pieces stand at the start. From there the hand's moves are followed until a client states a
+    /// game.
     pub fn guess(&mut self) {
         *self = Self {
             certainty: Certainty::Sure,
@@ -783,7 +783,9 @@ impl Held {
         }
         if let Some(m) = leads_to(self.game.position(), board) {
             let unknown = self.grounds != Grounds::Proof;
-            self.played(m);
+            if matches!(self.played(m), Meaning::Unexplained) {
+                return false;
+            }
             if self.list.is_empty() {
                 // The record may begin after it.
                 self.base = self.game.len();

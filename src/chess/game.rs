@@ -368,8 +368,8 @@ impl Game {
             None => match explain(&known.position, &self.start) {
                 Some(bridge) => {
                     let mut game = known.clone();
-                    for m in bridge {
-                        game.push(m);
+                    if !bridge.into_iter().all(|m| game.push(m)) {
+                        return self;
                     }
                     game
                 }

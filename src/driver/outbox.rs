@@ -135,13 +135,21 @@ impl<P: Copy + PartialEq> Outbox<P> {
         waits.is_some_and(|at| self.queue.remove(first + at).is_some())
     }
 
-    /// The board has done this, whatever is said of its request: it is not sent again.
-    pub fn was_done(&mut self, part: P) {
-        if !self.retract(part)
-            && let Some(first) = self.queue.front_mut().filter(|first| first.part == part)
-        {
-            first.tries = MAX_TRIES;
+    /// The board has done this, whatever is said of its request: it is not sent again. `false` if it was not sent yet.
+    pub fn was_done(&mut self, part: P) -> bool {
+        let Some(at) = self.queue.iter().position(|entry| entry.part == part) else {
+            // Its request was answered.
+            return true;
+        };
+        if self.queue[at].tries == 0 {
+            return false;
         }
+        if at == 0 && self.under_way {
+            self.queue[at].tries = MAX_TRIES;
+        } else {
+            self.queue.remove(at);
+        }
+        true
     }
 
     /// When [`Self::poll`] may have a request again.
@@ -179,7 +187,8 @@ mod tests {
                     None
                 );
             }
-            outbox.was_done(1);
+            assert!(!outbox.was_done(2), "it was not sent");
+            assert!(outbox.was_done(1));
             if !refused_first {
                 let given_up = outbox.answered(now, Reply::Refused("no answer".into()));
                 assert!(

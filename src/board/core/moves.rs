@@ -18,7 +18,7 @@ enum Take {
     Echo(Move),
     /// The position that it was made in is unknown. The board is given one when a program has it.
     Unplaced(&'static str),
-    /// No client has the board, and its game is unknown: a game begins with this move, from the start.
+    /// A game begins with this move, from the start: see [`Core::begins`].
     Begins,
     /// The board is asked for its list, which shows the game in which the move was made.
     Asks,
@@ -73,12 +73,14 @@ impl Core {
     fn stands_early(&mut self, reported: Reported) -> bool {
         let promotion = self.claims.promotion();
         let fits = |game: &Game| reported.resolve(game.position(), promotion).is_some();
-        let step = self.current_step.step().filter(|_| self.driver.stepping());
+        let step = self.current_step.step();
         let Some(Step::SetUp(game)) = step.filter(|_| self.driver.profile().keeps_rules()) else {
             return false;
         };
         let held = self.held.game();
-        if !fits(game) {
+        // A board that nobody can ask is told nothing of it once it says something else.
+        let is_told = self.driver.stepping() || **game == *held;
+        if !is_told || !fits(game) {
             return false;
         }
         if self.driver.profile().answers() {
@@ -160,8 +162,8 @@ impl Core {
         unasked || legal && self.held.is_remembered()
     }
 
-    /// Whether no client has the board and this move begins a game from the start: it does not fit the known game, which is
-    /// unknown, in doubt or over, or no piece stands where the move begins.
+    /// Whether this move begins a game from the start: no client has the board, or it has just been switched on and one awaits the first
+    /// move; and it does not fit the known game, which is unknown, in doubt or over, or no piece stands where the move begins.
     fn begins(&self, reported: Reported) -> bool {
         // A board that was just switched on begins a game, also before it was told of the one that a client begins.
         let opens = self.driver.profile() == Profile::Unlisted
@@ -187,7 +189,7 @@ impl Core {
         !self.held.is_known() || is_ended || is_open && !self.held.fits(reported, promotion)
     }
 
-    /// Assumes that the pieces stood at the start, on a board that no client has.
+    /// Assumes that the pieces stood at the start, on a board of whose game nothing is known.
     pub(super) fn guess_start(&mut self) {
         let begun = !self.held.game().is_empty();
         self.held.guess();

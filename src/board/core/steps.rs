@@ -205,7 +205,8 @@ impl Core {
         let fen = game.fen();
         if game == *self.held.game() {
             self.held.assure();
-            if self.current_step.following().is_some() {
+            let asked = self.current_step.following().is_some();
+            if asked && !self.current_step.placement().is_as_held() {
                 // The hand was asked for the shown move with the position.
                 self.held.confirm();
             }

@@ -751,18 +751,51 @@ fn a_move_made_while_a_ucb_is_told_its_position_after_a_reload_is_answered_and_t
 /// The cable comes off, and what the hand plays while the board is told its position again is the answer.
 #[test]
 fn a_move_made_while_a_ucb_is_told_its_position_after_a_lost_link_is_the_answer() {
-    let mut rig = Rig::ucb();
-    rig.states("e2e4 e7e5");
-    for _ in 0..4 {
-        rig.waits(70);
+    for fifths in [0, 4] {
+        let mut rig = Rig::ucb();
+        rig.states("e2e4 e7e5");
+        for _ in 0..4 {
+            rig.waits(70);
+        }
+        rig.core.link_down(rig.now, "the cable".to_owned());
+        rig.now += Duration::from_secs(2);
+        rig.core.link_up(rig.now);
+        let told = rig.transmits_for(fifths);
+        assert!(fifths == 0 || told.contains(".7pppp ppp"), "{told}");
+        rig.hears("Mg1f3\r\n");
+        let answer = rig.answer().map(|m| m.to_string());
+        assert_eq!(answer.as_deref(), Some("g1f3"), "after {fifths}/5 s");
+        rig.takes_answer();
+        let told = rig.transmits_for(40);
+        let before = told.contains(".1RNBQKBNR");
+        assert!(!before || told.contains(".3     N  "), "{told}");
     }
-    rig.core.link_down(rig.now, "the cable".to_owned());
-    rig.now += Duration::from_secs(2);
-    rig.core.link_up(rig.now);
-    let told = rig.transmits_for(4);
-    assert!(told.contains(".7pppp ppp"), "{told}");
-    rig.hears("Mg1f3\r\n");
-    assert_eq!(rig.answer().unwrap().to_string(), "g1f3");
+}
+
+#[test]
+fn a_shown_move_is_still_asked_for_when_a_ucb_was_told_its_position_again() {
+    for is_reload in [false, true] {
+        let mut rig = Rig::ucb();
+        rig.states("");
+        rig.transmits_for(40);
+        rig.hears("Me2e4\r\n");
+        rig.takes_answer();
+        rig.states("e2e4 e7e5");
+        let told = rig.transmits_for(40);
+        assert!(told.ends_with("Me7-e5\r\n"), "{told}");
+        let shown = rig.core.snapshot().advice;
+        assert!(matches!(shown, Advice::Shown { .. }), "{shown:?}");
+        if is_reload {
+            rig.goes_on(true);
+            rig.states("e2e4 e7e5");
+        } else {
+            rig.core.link_down(rig.now, "the cable".to_owned());
+            rig.core.link_up(rig.now);
+        }
+        let told = rig.transmits_for(40);
+        assert!(told.contains(".7pppp ppp"), "{told}");
+        assert_eq!(rig.core.snapshot().advice, shown, "reload: {is_reload}");
+    }
 }
 
 #[test]

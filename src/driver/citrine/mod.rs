@@ -463,15 +463,18 @@ impl Citrine {
     /// The lamps had not shown a castling, and yet the hand had made it: the board has taken the words for the other side's. That move is
     /// taken back. `true` if so.
     fn castles_for_the_other(&mut self, now: Instant, reported: Reported) -> bool {
-        let Some(Relit::Sent(m)) = self.relit.take() else {
+        let Some(Relit::Sent(m)) = self.relit else {
             return false;
         };
+        self.relit = None;
         let at_once = self.lit.is_some_and(|at| now < at + CASTLING_ECHO);
         let side = m.castling_side();
         let is_echo = matches!(reported.wording, Wording::Castle(by) if Some(by) == side);
         if at_once && is_echo {
             self.command(now, "T");
             self.relit = Some(Relit::TakenBack);
+            // One of the two may be lost.
+            self.learn_soon(now);
         }
         at_once && is_echo
     }
@@ -622,6 +625,8 @@ impl Citrine {
             Some(Receiving::Game { rows, .. }) => {
                 if let Some((skipped, moves)) = game_list(&rows) {
                     self.asking = None;
+                    self.relit
+                        .take_if(|relit| matches!(relit, Relit::TakenBack));
                     let full = moves.len() >= LIST_PLIES;
                     self.event(DriverEvent::Listed {
                         skipped,

@@ -35,7 +35,10 @@ impl Neo {
         } = &driving.motion
         {
             let (carry, dim, crossed) = (carry.clone(), *dim, *crossed);
-            self.outbox.was_done(Purpose::Path(*number));
+            if !self.outbox.was_done(Purpose::Path(*number)) {
+                // It is of the path before.
+                return;
+            }
             driving.motion = Motion::Ready;
             self.squares.outdate();
             self.contact.look_later(now);
