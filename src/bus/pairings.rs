@@ -387,10 +387,10 @@ impl Entry {
         });
     }
 
-    /// Nobody goes on with this game at the board: what is known of it stays until another is played.
+    /// Nobody goes on with this game at the board: what is known of it stays until another is played. Of one without a move nothing does.
     pub fn leaves(&self, game: &Game) {
         self.change(|pairing| {
-            if pairing.over.is_none() {
+            if pairing.over.is_none() && !game.is_empty() {
                 pairing.over = Some(game.clone());
                 pairing.notice = None;
             }
@@ -450,14 +450,21 @@ mod tests {
         assert!(lichess.is_of(&standing) && !engine.is_of(&standing));
         // Whoever leaves a game is still who played it, until another one is played.
         let pairings = Pairings::default();
-        let entry = pairings.enter(board(), engine);
-        entry.leaves(standing.played());
-        drop(entry);
+        let start = Arc::new(Game::standard());
+        let mut played = Game::standard();
+        played.play_uci(["e2e4"]).unwrap();
+        standing.game = Arc::new(played);
         standing.holders = Vec::new();
+        let leaves = |game: &Game| {
+            let entry = pairings.enter(board(), engine.clone());
+            entry.leaves(game);
+        };
+        leaves(&standing.game);
         assert!(pairings.of_game(&standing).is_some());
-        let mut next = Game::standard();
-        next.play_uci(["e2e4"]).unwrap();
-        standing.game = Arc::new(next);
+        standing.game = start.clone();
+        assert!(pairings.of_game(&standing).is_none());
+        // Nobody has played a game without a move.
+        leaves(&start);
         assert!(pairings.of_game(&standing).is_none());
     }
 

@@ -1185,6 +1185,39 @@ async fn a_chess_program_notices_nothing_of_a_board_that_gets_another_name() {
     assert!(gui.log.iter().find(ended).is_none(), "{:?}", gui.log);
 }
 
+#[tokio::test]
+async fn a_program_that_only_is_connected_does_not_take_a_board_that_gets_another_name() {
+    let machine = Machine::start("").await;
+    let hand = machine.plugs(Kind::NovagCitrine, "ttyUSB0", BY_ID);
+    machine.has("citrine").await;
+    let mut idle = Gui::connect(machine.uci).await;
+    idle.says("uci").await;
+    idle.hears("uciok").await;
+    for m in ["e2e4", "e7e5", "g1f3"] {
+        hand.does(m).await;
+    }
+    let has_moves = async |m: &Machine| {
+        let boards = m.boards().await?;
+        let board = boards.into_iter().next()?;
+        let whole = board["ply"] == 3 && board["link"] == "up";
+        whole.then_some(board)
+    };
+    machine.until("the moves are there", has_moves).await;
+    let renamed = json!({ "name": "table" });
+    let asked = machine.asks("POST", "boards/citrine/rename", &renamed);
+    assert_eq!(asked.await.0, 200);
+    idle.says("uci").await;
+    idle.hears_of("default table").await;
+    idle.hears("uciok").await;
+    let board = machine.until("it is table", has_moves).await;
+    assert_eq!(board["board"], "table", "{board}");
+    assert_eq!(
+        (&board["holders"], &board["target"]),
+        (&json!([]), &Value::Null),
+        "{board}"
+    );
+}
+
 /// The files of the boards that were added, once there are two of them that are connected or away.
 async fn two_boards(machine: &Machine, names: [&str; 2]) -> [String; 2] {
     machine

@@ -794,6 +794,10 @@ fn an_open_search_that_ends_without_an_opponent_is_told() {
         // Its connection may be lost without the others.
         for _ in 0..cuts {
             rig.session.seek_ended(rig.now, outcome.clone());
+            // It may have led to a game, of which the other connection tells first.
+            assert!(rig.session.seek().is_none());
+            rig.now = rig.session.deadline().unwrap();
+            rig.session.timeout(rig.now);
             assert!(rig.session.seek().is_some());
             rig.session.seek_opened();
         }
@@ -805,6 +809,32 @@ fn an_open_search_that_ends_without_an_opponent_is_told() {
             "{told}"
         );
         assert!(rig.session.seek().is_none());
+    }
+}
+
+#[test]
+fn a_search_in_days_stands_on_lichess_and_is_not_sent_twice() {
+    for all in [false, true] {
+        let mut rig = Rig::new(settings());
+        rig.session.asked(seek("3d"), Ticket(1));
+        rig.session.seek_opened();
+        if all {
+            rig.session.disconnected("cut");
+            rig.session.connected();
+        } else {
+            let lost = Outcome::Lost("reset".to_owned());
+            rig.session.seek_ended(rig.now, lost);
+        }
+        rig.drains();
+        assert!(rig.session.seek().is_none());
+        let told = rig.notices.iter();
+        assert!(
+            !told
+                .clone()
+                .any(|notice| notice.contains("no longer looking")),
+            "{:?}",
+            rig.notices
+        );
     }
 }
 

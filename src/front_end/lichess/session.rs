@@ -73,8 +73,10 @@ pub struct SavedAccount {
     is_quiet: bool,
 }
 
-/// How many times the connection of one search may be lost while the others stay: it is opened again at once.
+/// How many times the connection of one search may be lost while the others stay.
 const MAX_CUTS: u8 = 5;
+/// When it is opened again: by then the stream of events has told of a game that it led to.
+const CUT_WAIT: Duration = Duration::from_secs(5);
 
 /// A search for an opponent.
 #[derive(Debug)]
@@ -88,6 +90,13 @@ struct Sought {
     cuts: u8,
 }
 
+impl Sought {
+    /// Whether it stands on Lichess without a connection, and cannot be ended from here.
+    fn stays(&self) -> bool {
+        self.stage == Stage::Open && matches!(self.time, TimeControl::Days(_))
+    }
+}
+
 /// How far the search for an opponent is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
@@ -95,8 +104,8 @@ enum Stage {
     Asked,
     /// Lichess has accepted it.
     Open,
-    /// Its connection was lost; it is opened again.
-    Cut,
+    /// Its connection was lost; it is opened again, not before then.
+    Cut(Option<Instant>),
 }
 
 /// A game that runs, and why it cannot be played on a board.
@@ -928,8 +937,9 @@ impl LichessAccount {
     /// The connection is lost, and the search with it, for this reason.
     fn seek_is_cut(&mut self, why: &str) {
         self.unanswered_seek_ends(why);
+        self.seek.take_if(|seek| seek.stays());
         if let Some(seek) = &mut self.seek {
-            seek.stage = Stage::Cut;
+            seek.stage = Stage::Cut(None);
         }
     }
 
@@ -1001,7 +1011,9 @@ impl LichessAccount {
 
     /// The seek whose answer has to stay open: Lichess searches for as long.
     pub fn seek(&self) -> Option<&Request> {
-        self.seek.as_ref().map(|seek| &seek.request)
+        let waits = |seek: &&Sought| matches!(seek.stage, Stage::Cut(Some(_)));
+        let seek = self.seek.as_ref().filter(|seek| !waits(seek));
+        seek.map(|seek| &seek.request)
     }
 
     /// The search has ended, with an opponent or without.
@@ -1015,8 +1027,11 @@ impl LichessAccount {
             return;
         };
         let is_cut = seek.stage != Stage::Asked && matches!(outcome, Outcome::Lost(_));
+        if is_cut && seek.stays() {
+            return;
+        }
         if is_cut && seek.cuts < MAX_CUTS {
-            seek.stage = Stage::Cut;
+            seek.stage = Stage::Cut(Some(now + CUT_WAIT));
             seek.cuts += 1;
             self.seek = Some(seek);
             return;
@@ -1039,13 +1054,24 @@ impl LichessAccount {
     /// When to call [`Self::timeout`].
     pub fn deadline(&self) -> Option<Instant> {
         let claim = self.play.as_ref().and_then(Play::claims_at);
-        let deadlines = [self.out.seat.deadline(), self.quiet_until, claim];
+        let again = self.seek.as_ref().and_then(|seek| match seek.stage {
+            Stage::Cut(again) => again,
+            Stage::Asked | Stage::Open => None,
+        });
+        let deadlines = [self.out.seat.deadline(), self.quiet_until, claim, again];
         deadlines.into_iter().flatten().min()
     }
 
     /// The time returned by [`Self::deadline`] has come.
     pub fn timeout(&mut self, now: Instant) {
         self.quiet_until.take_if(|until| *until <= now);
+        if let Some(Sought {
+            stage: Stage::Cut(again),
+            ..
+        }) = &mut self.seek
+        {
+            again.take_if(|again| *again <= now);
+        }
         if let Some(play) = &mut self.play {
             play.may_claim(now, &mut self.out);
         }

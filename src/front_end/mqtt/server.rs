@@ -577,6 +577,15 @@ impl<'a> Server<'a> {
         }
         self.put(online(&self.daemon, true, self.epoch));
         self.states();
+        // Others have dropped our clients with the epoch before.
+        let (now, at) = (Instant::now(), clock::now());
+        let mut again = Vec::new();
+        for elsewhere in self.remotes.values_mut() {
+            again.extend(elsewhere.remote.again(now, at));
+        }
+        for message in again {
+            self.put(message);
+        }
     }
 
     async fn heard(&mut self, heard: Heard) {

@@ -391,15 +391,24 @@ impl GuiConversation {
         }
     }
 
-    /// The board chosen is called `board` among these now: what it was told is told again there, and the GUI notices nothing.
+    /// The board chosen is called `board` among these now. If the GUI plays there, what the board was told is told again, and the GUI
+    /// notices nothing. One that waits, or has said nothing, would take the place of the one that plays: it states its game anew.
     pub fn goes_on_at(
         &mut self,
         board: &BoardName,
         boards: impl Into<Arc<[BoardName]>>,
         now: Instant,
     ) {
+        let goes_on = self.plays() && !self.waits();
+        if !goes_on && self.awaits() {
+            self.info(&format!("the board is called {board} now: ask it again"));
+            self.end_search();
+        }
         self.choice.set_boards(boards.into());
         self.turn_to(Some(board.clone()), board.as_str());
+        if !goes_on {
+            return;
+        }
         self.state(now);
         if let Some(search) = &mut self.search {
             search.shown.clear();

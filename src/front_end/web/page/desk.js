@@ -87,8 +87,8 @@ function nameField(words, value) {
   return [label, input];
 }
 
-/** The fields and the folded parts of an item, by their words. */
-const partsOf = (item) => new Map([...item.querySelectorAll("label > select, label > input, details")].map((part) => [(part.localName === "details" ? part.firstElementChild : part.previousElementSibling).textContent, part]));
+/** The fields and the folded parts of an item, by what they are and their words. */
+const partsOf = (item) => new Map([...item.querySelectorAll("label > select, label > input, details")].map((part) => [part.localName + (part.localName === "details" ? part.firstElementChild : part.previousElementSibling).textContent, part]));
 
 /** Shows these items in a list: what was chosen and typed in one that is replaced stays, as far as it fits. */
 function showItems(list, keys, itemOf) {
@@ -150,7 +150,11 @@ function keyPart(name) {
   const part = element("details");
   const [label, field] = nameField(t("key"), "");
   const fields = element("p", "fields");
-  fields.append(label, deskButton(t("key-set"), () => ask(`boards/${name}/key`, { key: field.value.trim() })));
+  fields.append(label, deskButton(t("key-set"), async () => {
+    const done = await ask(`boards/${name}/key`, { key: field.value.trim() });
+    field.value = "";
+    return done;
+  }));
   part.append(element("summary", "", t("key")), element("p", "about", t("key-how")), fields);
   return part;
 }
