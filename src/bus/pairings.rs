@@ -387,7 +387,8 @@ impl Entry {
         });
     }
 
-    /// Nobody goes on with this game at the board: what is known of it stays until another is played. Of one without a move nothing does.
+    /// Nobody goes on with this game at the board: what is known of it stays until another is played. A game without a move is
+    /// forgotten at once.
     pub fn leaves(&self, game: &Game) {
         self.change(|pairing| {
             if pairing.over.is_none() && !game.is_empty() {

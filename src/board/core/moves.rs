@@ -73,14 +73,12 @@ impl Core {
     fn stands_early(&mut self, reported: Reported) -> bool {
         let promotion = self.claims.promotion();
         let fits = |game: &Game| reported.resolve(game.position(), promotion).is_some();
-        let step = self.current_step.step();
+        let step = self.current_step.step().filter(|_| self.driver.stepping());
         let Some(Step::SetUp(game)) = step.filter(|_| self.driver.profile().keeps_rules()) else {
             return false;
         };
         let held = self.held.game();
-        // A board that nobody can ask is told nothing of it once it says something else.
-        let is_told = self.driver.stepping() || **game == *held;
-        if !is_told || !fits(game) {
+        if !fits(game) {
             return false;
         }
         if self.driver.profile().answers() {
@@ -153,13 +151,19 @@ impl Core {
         Take::Plays
     }
 
-    /// Whether this move continues the game, even though the game is in doubt: no client has the board, or only the daemon was
-    /// away, for which the player does not wait.
+    /// Whether this move continues the game, even though the game is in doubt: no client has the board, or the player goes on with it.
     fn goes_on_in_doubt(&self, reported: Reported, legal: bool) -> bool {
         let unasked = self.is_free()
             && self.held.certainty() == Certainty::Unsure
             && self.held.fits(reported, self.claims.promotion());
-        unasked || legal && self.held.is_remembered()
+        unasked || legal && self.is_trusted()
+    }
+
+    /// Whether the player goes on with a game that is in doubt only because the daemon was away, or that the board was about to be told.
+    fn is_trusted(&self) -> bool {
+        let held = self.held.game();
+        let step = self.current_step.step();
+        self.held.is_remembered() || matches!(step, Some(Step::SetUp(game)) if **game == *held)
     }
 
     /// Whether this move begins a game from the start: no client has the board, or it has just been switched on and one awaits the first
@@ -216,7 +220,7 @@ impl Core {
         let unproved = board.answers() && self.held.is_unproved() && self.driver.is_asked();
         // On a board that cannot be asked, a move that fits does not prove that none was missed.
         let doubtful = !board.answers() && self.held.certainty() == Certainty::Unsure;
-        let remembered = self.held.is_remembered() && !self.is_free();
+        let remembered = self.is_trusted() && !self.is_free();
         let meaning = self.held.hand_moved(reported, self.claims.promotion());
         if unproved {
             self.held.disprove();

@@ -71,7 +71,7 @@ enum Contact {
     /// It has not answered, or no longer does.
     #[default]
     Silent,
-    /// It answers, with this name if it has given one. It is said to with the first that it tells of its game.
+    /// It answers, with this name if it has given one. That is reported together with the first that it says of its game.
     Greets { id: Option<String> },
     /// It answers.
     Answers,
@@ -346,8 +346,8 @@ impl Citrine {
         }
     }
 
-    /// Tells of the game, or of the end of a question for it. Until then the board is not said to answer: a first move that it does not
-    /// transmit yet could not be told from an old game's.
+    /// Reports something of the game, or that asking for it has ended; and before the first of these that the board answers. Before
+    /// that, a first move that it does not transmit yet would look like an old game's.
     fn event(&mut self, event: DriverEvent) {
         if let Contact::Greets { id } = &mut self.contact {
             let id = id.take();
@@ -473,8 +473,6 @@ impl Citrine {
         if at_once && is_echo {
             self.command(now, "T");
             self.relit = Some(Relit::TakenBack);
-            // One of the two may be lost.
-            self.learn_soon(now);
         }
         at_once && is_echo
     }
@@ -625,8 +623,6 @@ impl Citrine {
             Some(Receiving::Game { rows, .. }) => {
                 if let Some((skipped, moves)) = game_list(&rows) {
                     self.asking = None;
-                    self.relit
-                        .take_if(|relit| matches!(relit, Relit::TakenBack));
                     let full = moves.len() >= LIST_PLIES;
                     self.event(DriverEvent::Listed {
                         skipped,

@@ -938,7 +938,9 @@ impl LichessAccount {
     fn seek_is_cut(&mut self, why: &str) {
         self.unanswered_seek_ends(why);
         self.seek.take_if(|seek| seek.stays());
-        if let Some(seek) = &mut self.seek {
+        if let Some(seek) = &mut self.seek
+            && seek.stage == Stage::Open
+        {
             seek.stage = Stage::Cut(None);
         }
     }

@@ -392,7 +392,7 @@ impl GuiConversation {
     }
 
     /// The board chosen is called `board` among these now. If the GUI plays there, what the board was told is told again, and the GUI
-    /// notices nothing. One that waits, or has said nothing, would take the place of the one that plays: it states its game anew.
+    /// notices nothing. For one that waits, or has said nothing, nothing is told: that could push out the one that plays. It has to state its game itself.
     pub fn goes_on_at(
         &mut self,
         board: &BoardName,
