@@ -57,8 +57,8 @@ impl Opened {
         Ok(add_watch(&self.inotify, device, flags)?)
     }
 
-    /// Whether this device was opened since it was seen, and nobody has closed it since. What had it open before is not noticed, nor one of
-    /// two that have it once the other has closed it.
+    /// Whether this device was opened since it was seen, and nobody has closed it since. A program that had it open before is not noticed; if
+    /// two have it open and one closes it, the other one is no longer noticed.
     pub fn is_open(&mut self, device: &Path) -> bool {
         let mut chunk = [MaybeUninit::uninit(); CHUNK];
         let mut notices = Reader::new(&self.inotify, &mut chunk);

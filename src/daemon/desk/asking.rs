@@ -77,7 +77,8 @@ impl Asking {
         let task = self.tasks.spawn(async move {
             match question {
                 Question::Which(sighting, port, name) => {
-                    let (finding, _) = which(&port).await;
+                    let (finding, line) = which(&port).await;
+                    line.closed().await;
                     Some(Asked {
                         sighting,
                         name,

@@ -77,7 +77,7 @@ impl Desk {
         plugged
     }
 
-    /// Whether another program has opened this port since it was plugged in.
+    /// Whether a program has opened this port since it was seen first; this one has closed it before it is asked again.
     pub(super) fn is_opened(&mut self, port: &Path) -> bool {
         let opened = self.opened.as_mut();
         opened.is_some_and(|opened| opened.is_open(port))
