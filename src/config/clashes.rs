@@ -46,12 +46,12 @@ fn listeners(config: &Config) -> Vec<Problem> {
         let key = format!("{name}.listen");
         (listen.clone(), key, name.to_owned())
     };
-    // A default port that is taken is only a warning.
+    // The page and LiveChess do without a default port that another section has.
     let web = config.web.listen.as_ref();
     let livechess = config.livechess.listen.as_ref();
     let sections = [
-        Some(section("uci", &config.uci.listen)),
-        Some(section("status", &config.status.listen)),
+        Some(section("uci", &config.uci.listen())),
+        Some(section("status", &config.status.listen())),
         web.map(|listen| section("web", listen)),
         livechess.map(|listen| section("livechess", listen)),
     ];

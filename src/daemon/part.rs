@@ -154,7 +154,7 @@ impl Part {
     /// The port it listens at.
     pub fn listens(&self) -> Option<(Service, Listen)> {
         match self {
-            Self::Uci(uci) => Some((Service::Uci, uci.listen.clone())),
+            Self::Uci(uci) => Some((Service::Uci, uci.listen())),
             Self::UciFor(board, served) => {
                 Some((Service::UciFor(board.clone()), served.listen.clone()))
             }
@@ -162,16 +162,18 @@ impl Part {
                 let tcp = entry.tcp.as_ref()?;
                 Some((Service::WhitePawn(entry.board.clone()), tcp.listen.clone()))
             }
-            Self::Status(status) => Some((Service::Status, status.listen.clone())),
+            Self::Status(status) => Some((Service::Status, status.listen())),
             Self::Web(web) => Some((Service::Web, web.listen())),
             Self::LiveChess(livechess) => Some((Service::LiveChess, livechess.listen())),
             _ => None,
         }
     }
 
-    /// Whether it may do without its port: a default one may be in use, by another daemon.
+    /// Whether it may do without its port: a default one may be in use, by another program.
     pub fn may_lack_port(&self) -> bool {
         match self {
+            Self::Uci(uci) => uci.listen.is_none(),
+            Self::Status(status) => status.listen.is_none(),
             Self::Web(web) => web.listen.is_none(),
             Self::LiveChess(livechess) => livechess.listen.is_none(),
             _ => false,

@@ -242,11 +242,13 @@ async fn a_board_with_a_name_of_its_own_is_plugged_in_and_plays_and_is_the_same_
     };
     machine.until("it is away", is_away).await;
     let _hand = machine.plugs(Kind::NovagCitrine, "ttyUSB7", BY_ID);
-    let board = machine.has("citrine").await;
-    assert!(
-        board["target"].as_str().unwrap().ends_with("e2e4"),
-        "{board}"
-    );
+    // A new one in its place is told the game.
+    let goes_on = async |m: &Machine| {
+        let boards = m.boards().await?;
+        let game = boards[0]["game"].as_str()?;
+        game.ends_with("e2e4").then_some(())
+    };
+    machine.until("its game goes on", goes_on).await;
     assert_eq!(machine.boards().await.unwrap().len(), 1);
     // And after a restart.
     let machine = machine.restarts().await;
@@ -736,7 +738,7 @@ async fn chess_programs_of_the_network_are_let_in_by_a_switch_unless_the_main_fi
     ] {
         fs::write(state.join("settings.toml"), text).unwrap();
         let config = Config::load(&file).unwrap();
-        assert_eq!(config.uci.listen.to_string(), listen);
+        assert_eq!(config.uci.listen().to_string(), listen);
         assert_eq!(
             config.left_out.len(),
             usize::from(listen.starts_with("127")),

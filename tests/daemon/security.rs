@@ -327,8 +327,8 @@ async fn by_default_only_this_machine_reaches_a_port() {
     // These are the defaults.
     let config = boardbridge::config::Config::from_text("", "the test").unwrap();
     for listen in [
-        &config.uci.listen,
-        &config.status.listen,
+        &config.uci.listen(),
+        &config.status.listen(),
         &config.web.listen(),
     ] {
         assert!(listen.to_string().starts_with("127.0.0.1:"), "{listen}");
@@ -1182,14 +1182,34 @@ async fn the_app_keeps_its_game_from_another_address() {
 
 #[tokio::test]
 async fn a_default_port_that_is_taken_is_a_warning_and_a_configured_one_an_error() {
-    let _taken = occupied("127.0.0.1:9660");
-    let mut daemon = Daemon::start(PORTS);
-    let line = daemon.logs("web cannot listen at 127.0.0.1:9660");
-    assert!(line.contains("WARN"), "{line}");
-    let mut gui = daemon.gui("127.0.0.1").await;
-    gui.says("uci").await;
-    gui.hears("uciok").await;
-    let mut daemon = Daemon::start(&format!("{PORTS}[web]\nlisten = \"127.0.0.1:9660\"\n"));
-    daemon.logs("boardbridge: web cannot listen at 127.0.0.1:9660");
-    assert_eq!(daemon.child.wait().unwrap().code(), Some(1));
+    let sections = ["uci", "status", "web", "livechess"];
+    for (section, taken) in sections.into_iter().zip([9670, 9680, 9660, 1982]) {
+        let taken = format!("127.0.0.1:{taken}");
+        let _taken = occupied(&taken);
+        let others = sections.into_iter().filter(|other| *other != section);
+        let others: String = others
+            .map(|other| format!("[{other}]\nlisten = \"127.0.0.1:0\"\n"))
+            .collect();
+        let mut daemon = Daemon::start(&others);
+        let line = daemon.logs(&format!("{section} cannot listen at {taken}"));
+        assert!(line.contains("WARN"), "{line}");
+        let (other, hello) = match section {
+            "uci" => ("web", "GET /api/v1/boards HTTP/1.1\nHost: localhost\n"),
+            _ => ("uci", "uci"),
+        };
+        let address = daemon.address(other);
+        let mut client = Gui::over(connect("127.0.0.1", address).await.unwrap());
+        client.says(hello).await;
+        client
+            .hears(if other == "uci" {
+                "uciok"
+            } else {
+                "HTTP/1.1 200"
+            })
+            .await;
+        let own = format!("[{section}]\nlisten = \"{taken}\"\n");
+        let mut daemon = Daemon::start(&(others + &own));
+        daemon.logs(&format!("boardbridge: {section} cannot listen at {taken}"));
+        assert_eq!(daemon.child.wait().unwrap().code(), Some(1));
+    }
 }

@@ -154,21 +154,22 @@ pub fn describe(config: &Config, file: &Path, here: Here, engines: &str) -> Stri
     {
         text += &told("this file", in_service(why));
     }
+    let (uci, status) = (config.uci.listen(), config.status.listen());
     let (web, livechess) = (config.web.listen(), config.livechess.listen());
     for (key, what, listen, allow, optional) in [
         (
             "uci",
             "every board",
-            &config.uci.listen,
+            &uci,
             &config.uci.allow,
-            false,
+            config.uci.listen.is_none(),
         ),
         (
             "status",
             "event stream",
-            &config.status.listen,
+            &status,
             &config.status.allow,
-            false,
+            config.status.listen.is_none(),
         ),
         (
             "web",

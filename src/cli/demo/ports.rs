@@ -19,17 +19,16 @@ const FREE: &str = "127.0.0.1:0";
 /// The default port of `LiveChess` is not replaced: pages look for it nowhere else.
 pub fn avoid_taken(config: &mut Config) -> Vec<&'static str> {
     let mut taken = Vec::new();
-    let mut avoid = |listen: &mut Listen, default: &'static str| {
-        if *listen == Listen::at(default) && is_taken(default) {
-            *listen = Listen::at(FREE);
+    let mut avoiding = |listen: Listen, default: &'static str| {
+        if listen == Listen::at(default) && is_taken(default) {
             taken.push(default);
+            return Some(Listen::at(FREE));
         }
+        Some(listen)
     };
-    avoid(&mut config.uci.listen, DEFAULT_UCI);
-    avoid(&mut config.status.listen, DEFAULT_STATUS);
-    let mut web = config.web.listen();
-    avoid(&mut web, DEFAULT_WEB);
-    config.web.listen = Some(web);
+    config.uci.listen = avoiding(config.uci.listen(), DEFAULT_UCI);
+    config.status.listen = avoiding(config.status.listen(), DEFAULT_STATUS);
+    config.web.listen = avoiding(config.web.listen(), DEFAULT_WEB);
     taken
 }
 

@@ -81,13 +81,16 @@ impl Desk {
         let plugging = plugging.inspect_err(|error| {
             warn!("boards that are plugged in later are not noticed by themselves: {error}");
         });
+        let opened = Opened::new().inspect_err(|error| {
+            warn!("programs that open a board's port are not noticed: {error}");
+        });
         let desk = Self {
             clerk: daemon.bus.desk().open(),
             file: file.to_owned(),
             roots,
             config,
             plugging: plugging.ok(),
-            opened: Opened::new().ok(),
+            opened: opened.ok(),
             air: Air::new(daemon.radio.clone()),
             asking: Asking::default(),
             told: Vec::new(),
@@ -282,15 +285,15 @@ impl Desk {
             started: started.iter().filter_map(|id| id.parse().ok()).collect(),
             linked: linked.into_iter().cloned().collect(),
             fixed: self.fixed(),
-            programs: if self.config.uci.listen.is_here() {
+            programs: if self.config.uci.listen().is_here() {
                 Programs::Here
             } else {
                 Programs::Network
             },
             programs_fixed: self.config.says(Key::LISTEN),
-            programs_at: match &self.config.uci.listen {
+            programs_at: match self.config.uci.listen() {
                 Listen::Off => None,
-                Listen::At(address) => Some(address.clone()),
+                Listen::At(address) => Some(address),
             },
             lichess_board: self.config.lichess_board(),
             lichess_chosen: self.of_lichess().cloned(),
