@@ -144,6 +144,8 @@ impl Player for Reporting {
         let wanted = after(moves).position().board().clone();
         while *self.game.position().board() != wanted {
             let said = self.hand.sees_next().await;
+            // Shown if the next one does not come.
+            println!("on the board: {said}");
             match said.split_once(' ') {
                 Some(("made" | "executed", m)) => self.game.play_uci([m]).unwrap(),
                 Some(("set-up", fen)) => self.game = Game::from_fen(fen).unwrap(),
