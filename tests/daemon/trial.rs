@@ -44,7 +44,11 @@ async fn tries(machine: &Machine, found: &Value, body: Value) -> (u16, Value) {
 #[tokio::test]
 async fn a_board_without_lamps_says_that_it_answers_and_what_can_be_done_and_is_not_added() {
     for (kind, named, words) in [
-        (Kind::NovagCitrine, None, "it answers: UCBII V1.09"),
+        (
+            Kind::NovagCitrine,
+            None,
+            "it answers: Novag Citrine and sister boards (UCBII V1.09)",
+        ),
         (
             Kind::NovagUcb,
             Some("novag-ucb"),
@@ -96,7 +100,10 @@ async fn the_clock_of_a_board_without_lamps_shows_a_word_and_one_that_has_none_s
             // And it is gone.
             assert_eq!(seen, ["clock here", "beeped", "clock times"]);
         } else {
-            assert!(done.starts_with("it answers: DGT board"), "{done}");
+            assert!(
+                done.starts_with("it answers: DGT e-board (DGT board, version"),
+                "{done}"
+            );
             assert!(
                 done.contains("can be tried") && done.contains("add it"),
                 "{done}"

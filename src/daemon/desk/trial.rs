@@ -84,8 +84,9 @@ impl Trial {
                 escaped(&self.sighting.name)
             ),
             Shown::Answers(id) => format!(
-                "it answers: {}. Nothing on it can be tried: add it and make a move, and the page shows it",
-                escaped(id.as_deref().unwrap_or(make.title))
+                "it answers: {}{}. Nothing on it can be tried: add it and make a move, and the page shows it",
+                make.title,
+                id.map_or(String::new(), |id| format!(" ({})", escaped(&id)))
             ),
             Shown::Nothing => format!(
                 "a {} shows and says nothing before a move: add it and make one, and the page shows it",
