@@ -57,8 +57,8 @@ impl Opened {
         Ok(add_watch(&self.inotify, device, flags)?)
     }
 
-    /// Whether this device was opened since it was seen, and nobody has closed it since. A program that had it open before is not noticed; if
-    /// two have it open and one closes it, the other one is no longer noticed.
+    /// Whether this device was opened since it was seen, and nobody has closed it since. A program that had it open before is not
+    /// noticed; if two have it open and one closes it, the other one is no longer noticed.
     pub fn is_open(&mut self, device: &Path) -> bool {
         let mut chunk = [MaybeUninit::uninit(); CHUNK];
         let mut notices = Reader::new(&self.inotify, &mut chunk);
@@ -116,9 +116,9 @@ mod tests {
             File::create(device).unwrap();
             opened.see(device).unwrap();
         }
-        let before = File::open(&other).unwrap();
+        let held = File::open(&other).unwrap();
         assert!(!opened.is_open(&one) && opened.is_open(&other));
-        drop(before);
+        drop(held);
         let held = File::open(&one).unwrap();
         assert!(opened.is_open(&one) && opened.is_open(&one) && !opened.is_open(&other));
         // Another one under its name.

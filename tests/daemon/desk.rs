@@ -160,6 +160,12 @@ impl Machine {
         call::found(&self.web.to_string()).await.unwrap()
     }
 
+    /// Waits until a board is found.
+    pub async fn finds(&self) -> Value {
+        let first = async |m: &Self| m.found().await.first().cloned();
+        self.until("it is found", first).await
+    }
+
     pub async fn until<T>(&self, what: &str, stands: impl AsyncFn(&Self) -> Option<T>) -> T {
         let stood = async {
             loop {
@@ -295,8 +301,7 @@ async fn a_general_adapter_is_asked_only_when_somebody_adds_it() {
     let machine = Machine::start("").await;
     let by_id = "usb-FTDI_FT232R_USB_UART_A5-if00-port0";
     let mut hand = machine.plugs(Kind::NovagCitrine, "ttyUSB0", by_id);
-    let found = async |m: &Machine| m.found().await.first().cloned();
-    let found = machine.until("it is found", found).await;
+    let found = machine.finds().await;
     assert!(found["kinds"].as_array().unwrap().len() > 2, "{found}");
     assert_eq!(machine.boards().await.unwrap(), Vec::<Value>::new());
     assert_eq!(hand.seen(), Vec::<String>::new(), "nothing was sent to it");

@@ -58,8 +58,7 @@ async fn a_board_without_lamps_says_that_it_answers_and_what_can_be_done_and_is_
     ] {
         let machine = Machine::start("").await;
         let mut hand = machine.plugs(kind, "ttyUSB0", ADAPTER_ID);
-        let found = async |m: &Machine| m.found().await.first().cloned();
-        let found = machine.until("it is found", found).await;
+        let found = machine.finds().await;
         // Before the press nothing is sent.
         assert_eq!(hand.seen(), Vec::<String>::new());
         let body = named.map_or(json!({}), |kind| json!({ "kind": kind }));
@@ -89,8 +88,7 @@ async fn the_clock_of_a_board_without_lamps_shows_a_word_and_one_that_has_none_s
             ..dgt::Settings::default()
         });
         let mut hand = machine.plugs_board(Box::new(board), "ttyUSB0", ADAPTER_ID);
-        let found = async |m: &Machine| m.found().await.first().cloned();
-        let found = machine.until("it is found", found).await;
+        let found = machine.finds().await;
         let (status, tried) = tries(&machine, &found, json!({"kind": "dgt"})).await;
         assert_eq!(status, 200, "{tried}");
         let done = tried["done"].as_str().unwrap();
@@ -117,8 +115,7 @@ async fn the_clock_of_a_board_without_lamps_shows_a_word_and_one_that_has_none_s
 async fn a_port_that_another_program_has_is_not_asked() {
     let machine = Machine::start("").await;
     let mut hand = machine.plugs(Kind::NovagCitrine, "ttyUSB0", ADAPTER_ID);
-    let found = async |m: &Machine| m.found().await.first().cloned();
-    let found = machine.until("it is found", found).await;
+    let found = machine.finds().await;
     // It has this port and no file of this test's.
     let alone = "for n in $(ls /proc/self/fd); do [ $n -gt 2 ] && eval \"exec $n>&-\"; done; exec sleep 600 < $0";
     let mut other = Command::new("bash")
@@ -146,8 +143,7 @@ async fn a_port_that_another_program_has_is_not_asked() {
 async fn a_port_that_a_program_has_which_the_daemon_cannot_see_is_not_asked_nor_added() {
     let machine = Machine::start("").await;
     let mut hand = machine.plugs(Kind::NovagCitrine, "ttyUSB0", ADAPTER_ID);
-    let found = async |m: &Machine| m.found().await.first().cloned();
-    let found = machine.until("it is found", found).await;
+    let found = machine.finds().await;
     // This test has made the port, so what it opens is not taken for another program's.
     let idle = fs::File::open(machine.dev("ttyUSB0")).unwrap();
     let id = found["id"].as_str().unwrap();
@@ -181,8 +177,7 @@ async fn what_cannot_be_tried_is_refused_in_words() {
     assert_eq!(status, 404, "{refused}");
     // Nothing that answers.
     let _hand = machine.plugs(Kind::NovagUcb, "ttyUSB0", ADAPTER_ID);
-    let found = async |m: &Machine| m.found().await.first().cloned();
-    let found = machine.until("it is found", found).await;
+    let found = machine.finds().await;
     let body = json!({"kind": "miko-neo"});
     let (status, refused) = tries(&machine, &found, body).await;
     assert_eq!(status, 400, "{refused}");

@@ -75,7 +75,7 @@ pub struct SavedAccount {
 
 /// How many times the connection of one search may be lost while the others stay.
 const MAX_CUTS: u8 = 5;
-/// When it is opened again: by then the stream of events has told of a game that it led to.
+/// How long after that it is opened again: by then the stream of events has told of a game that the search led to.
 const CUT_WAIT: Duration = Duration::from_secs(5);
 
 /// A search for an opponent.
@@ -104,7 +104,7 @@ enum Stage {
     Asked,
     /// Lichess has accepted it.
     Open,
-    /// Its connection was lost; it is opened again, not before then.
+    /// Its connection was lost. It is opened again: at this time, or else with the next stream of events.
     Cut(Option<Instant>),
 }
 

@@ -302,6 +302,12 @@ impl<'a> Server<'a> {
         self.outbox.put(Instant::now(), message);
     }
 
+    fn put_all(&mut self, messages: Vec<Message>) {
+        for message in messages {
+            self.put(message);
+        }
+    }
+
     /// Hands over what waits.
     fn flush(&mut self, broker: &mut impl Broker) {
         if self.unreached.is_some() {
@@ -357,9 +363,8 @@ impl<'a> Server<'a> {
 
     /// Takes a board off the broker.
     fn gone(&mut self, board: &BoardName) {
-        for message in self.outward.gone(board) {
-            self.put(message);
-        }
+        let messages = self.outward.gone(board);
+        self.put_all(messages);
         if self.house.config.home_assistant {
             let prefix = &self.house.config.discovery_prefix;
             self.put(home_assistant::withdraws(prefix, &self.daemon, board));
@@ -436,9 +441,7 @@ impl<'a> Server<'a> {
                 publication,
             ));
         }
-        for message in messages {
-            self.put(message);
-        }
+        self.put_all(messages);
     }
 
     /// The boards of other daemons that are wanted here.
@@ -513,9 +516,7 @@ impl<'a> Server<'a> {
             .remote
             .command(Instant::now(), clock::now(), command);
         elsewhere.keep().await;
-        for message in messages {
-            self.put(message);
-        }
+        self.put_all(messages);
     }
 
     /// A button of a board elsewhere is pressed here.
@@ -543,9 +544,7 @@ impl<'a> Server<'a> {
                 self.filters.push(elsewhere.filter(Part::State));
             }
         }
-        for message in messages {
-            self.put(message);
-        }
+        self.put_all(messages);
         let dropped = self.outbox.take_dropped();
         if dropped > 0 {
             warn!(
@@ -583,9 +582,7 @@ impl<'a> Server<'a> {
         for elsewhere in self.remotes.values_mut() {
             again.extend(elsewhere.remote.again(now, at));
         }
-        for message in again {
-            self.put(message);
-        }
+        self.put_all(again);
     }
 
     async fn heard(&mut self, heard: Heard) {
@@ -731,9 +728,7 @@ impl<'a> Server<'a> {
                 again.extend(elsewhere.remote.again(now, at));
             }
         }
-        for message in again {
-            self.put(message);
-        }
+        self.put_all(again);
     }
 
     /// What is said of us by another: our last will, after the broker lost us, or another daemon with our name.
@@ -837,9 +832,7 @@ impl<'a> Server<'a> {
                 break;
             }
         }
-        for message in again {
-            self.put(message);
-        }
+        self.put_all(again);
     }
 
     /// News of a board of another daemon.
@@ -881,9 +874,7 @@ impl<'a> Server<'a> {
                 &format!("what {daemon} says of {board} is not understood: {error}"),
             );
         }
-        for message in again {
-            self.put(message);
-        }
+        self.put_all(again);
     }
 
     /// Tells boards of their guests.

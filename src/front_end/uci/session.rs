@@ -392,7 +392,8 @@ impl GuiConversation {
     }
 
     /// The board chosen is called `board` among these now. If the GUI plays there, what the board was told is told again, and the GUI
-    /// notices nothing. For one that waits, or has said nothing, nothing is told: that could push out the one that plays. It has to state its game itself.
+    /// notices nothing. For a GUI that waits, or has said nothing, the board is told nothing: that could push out the one that plays. Such
+    /// a GUI has to state its game itself.
     pub fn goes_on_at(
         &mut self,
         board: &BoardName,
