@@ -2,7 +2,7 @@
 //!
 //! The daemon opens the desk; the API reads its state and sends wishes. Neither knows the other.
 
-use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, fmt, net::SocketAddr, sync::Arc, time::Duration};
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -216,8 +216,8 @@ pub struct Standing {
     pub programs: Programs,
     /// Whether that is in the main file, and is changed there.
     pub programs_fixed: bool,
-    /// Where they connect, unless it is off.
-    pub programs_at: Option<String>,
+    /// Where they connect, if they can.
+    pub programs_at: Option<SocketAddr>,
     /// Where games on Lichess are played, if there is a board for them.
     pub lichess_board: Option<BoardName>,
     /// The board that was named or chosen for that: it cannot be linked.

@@ -64,7 +64,7 @@ pub async fn serve(
         }
         manager.reloading().await;
         if let Some(config) = reload(&mut daemon, file).await {
-            desk.has(config);
+            desk.has(&daemon, config);
         }
         manager.ready().await;
     }

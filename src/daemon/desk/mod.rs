@@ -20,6 +20,7 @@ mod twins;
 use std::{
     collections::BTreeMap,
     io,
+    net::SocketAddr,
     path::{Path, PathBuf},
 };
 
@@ -33,13 +34,12 @@ use self::{
     sightings::found,
     trial::Trial,
 };
-use super::Daemon;
+use super::{Daemon, service::Service};
 use crate::{
     bus::desk::{Clerk, Granted, Kind, Programs, Refused, Standing, Wish, Wished},
     config::{Config, ConfigError, Key, added::LEFT_OUT},
     discovery::{plugging::Plugging, probe::Finding},
     driver::{identity::Identity, registry::MAKES},
-    net::door::Listen,
     system::{apart, traffic::Opened},
     transport::hid::Roots,
     vocabulary::BoardName,
@@ -64,6 +64,8 @@ pub(super) struct Desk {
     file: PathBuf,
     roots: Roots,
     config: Config,
+    /// Where chess programs connect.
+    programs_at: Option<SocketAddr>,
     plugging: Option<Plugging>,
     opened: Option<Opened>,
     air: Air,
@@ -89,6 +91,7 @@ impl Desk {
             file: file.to_owned(),
             roots,
             config,
+            programs_at: programs_at(daemon),
             plugging: plugging.ok(),
             opened: opened.ok(),
             air: Air::new(daemon.radio.clone()),
@@ -105,9 +108,10 @@ impl Desk {
         &self.config
     }
 
-    /// The configuration was read again.
-    pub fn has(&mut self, config: Config) {
+    /// The daemon has changed to this configuration.
+    pub fn has(&mut self, daemon: &Daemon, config: Config) {
         self.config = config;
+        self.programs_at = programs_at(daemon);
         self.stand();
     }
 
@@ -269,7 +273,7 @@ impl Desk {
         }
         let changed = daemon.change(&config, renamed).await;
         changed.map_err(|error| Refused::NotNow(error.to_string()))?;
-        self.has(config);
+        self.has(daemon, config);
         Ok(())
     }
 
@@ -291,10 +295,7 @@ impl Desk {
                 Programs::Network
             },
             programs_fixed: self.config.says(Key::LISTEN),
-            programs_at: match self.config.uci.listen() {
-                Listen::Off => None,
-                Listen::At(address) => Some(address),
-            },
+            programs_at: self.programs_at,
             lichess_board: self.config.lichess_board(),
             lichess_chosen: self.of_lichess().cloned(),
             lichess_accept: lichess.map(|entry| entry.accept).unwrap_or_default(),
@@ -307,6 +308,12 @@ impl Desk {
             kinds: MAKES.iter().map(|make| kind(make)).collect(),
         });
     }
+}
+
+/// Where chess programs connect: nowhere if that is off, or if another program has the port.
+fn programs_at(daemon: &Daemon) -> Option<SocketAddr> {
+    let mut ports = daemon.ports().into_iter();
+    ports.find_map(|(service, at)| (service == Service::Uci).then_some(at))
 }
 
 /// What is wrong with a file that a press has written: nobody knows its lines and keys.
