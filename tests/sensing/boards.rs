@@ -7,7 +7,7 @@ use boardbridge::{
     vocabulary::{Advice, ClientName, Command},
 };
 use rig::program::Program;
-use shakmaty::{CastlingMode, Color, Square, fen::Fen, uci::UciMove};
+use shakmaty::{Bitboard, CastlingMode, Color, Square, fen::Fen, uci::UciMove};
 use simulators::{
     HandAction,
     chessnut::{self, usb::UsbChessnut},
@@ -107,6 +107,60 @@ fn the_lamps_of_a_pegasus_are_lit_again_for_a_hand_that_hesitates() {
         .does(table.now, Order::Touch(Touch::Lift(Square::E7)));
     table.comes("darkness", |table| table.wood.lamps().is_empty());
     table.comes("the lamps again", lit);
+}
+
+/// The daemon is killed before the hand has made the program's move: the new one lights it again.
+fn a_move_is_lit_again_after_a_restart<W: Wood>(
+    mut table: Table<W>,
+    lamps: impl Fn(&W) -> Vec<Square>,
+) {
+    table.plays("e2e4", true, tidily);
+    let reply = legal(&table, "e7e5");
+    assert!(table.game.push(reply));
+    table.states(false);
+    let lit = |table: &Table<W>| {
+        let lamps = Bitboard::from_iter(lamps(&table.wood));
+        lamps == Bitboard::from_iter([Square::E7, Square::E5])
+    };
+    table.comes("the lamps", lit);
+    table.restart(false);
+    table.is_ready();
+    table.waits(Duration::from_secs(10));
+    assert!(lit(&table), "{}", table.whole_story());
+    table.wood.does(table.now, Order::Do(HandAction::Execute));
+    table.comes("darkness", |table| lamps(&table.wood).is_empty());
+    table.plays("g1f3", true, tidily);
+}
+
+fn a_take_back_is_asked_for_while_the_pieces_lack_it<W: Wood>(mut table: Table<W>) {
+    table.plays("e2e4", true, tidily);
+    table.game = table.game.truncated(0);
+    table.states(true);
+    let asked = |table: &Table<W>| matches!(table.snapshot().advice, Advice::TakeBack(m) if uci(m) == "e2e4".parse().unwrap());
+    table.comes("the take-back", asked);
+    table.unlink();
+    table.waits(Duration::from_secs(5));
+    table.link();
+    table.waits(Duration::from_secs(10));
+    assert!(asked(&table), "{}", table.whole_story());
+    table.wood.does(table.now, Order::Do(HandAction::TakeBack));
+    table.comes("the pieces", |table| !asked(table));
+    table.plays("d2d4", true, tidily);
+}
+
+#[test]
+fn a_take_back_is_asked_for_again_after_a_lost_link() {
+    let nobody = pieces::Settings::default;
+    a_take_back_is_asked_for_while_the_pieces_lack_it(dgt(nobody()));
+    a_take_back_is_asked_for_while_the_pieces_lack_it(chessnut(nobody()));
+    a_take_back_is_asked_for_while_the_pieces_lack_it(pegasus(nobody()));
+}
+
+#[test]
+fn a_move_of_the_program_is_lit_again_after_a_restart() {
+    let nobody = pieces::Settings::default;
+    a_move_is_lit_again_after_a_restart(chessnut(nobody()), |board| board.lamps().to_vec());
+    a_move_is_lit_again_after_a_restart(pegasus(nobody()), |board| board.lamps().to_vec());
 }
 
 #[test]

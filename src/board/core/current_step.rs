@@ -180,6 +180,12 @@ impl CurrentStep {
         self.following.take().is_some()
     }
 
+    /// The link is lost. Where the pieces are sensed, the driver goes on waiting for a take-back; the rest is asked for anew.
+    pub fn link_down(&mut self, senses: bool) {
+        let goes_on = |asked: &mut Following| senses && matches!(asked.advice, Advice::TakeBack(_));
+        self.following.take_if(|asked| !goes_on(asked));
+    }
+
     /// The hand has done what it was asked for.
     pub fn confirm(&mut self) {
         self.following = None;

@@ -132,7 +132,7 @@ impl Core {
         self.driver.link_down();
         self.held.doubt();
         self.drop_step();
-        self.current_step.unask();
+        self.current_step.link_down(self.driver.profile().senses());
         self.hand.forget_take_back();
         self.deviation.forget();
         self.move_times.interrupted();

@@ -83,11 +83,13 @@ impl Trial {
                 "the clock of {} has shown a word: here",
                 escaped(&self.sighting.name)
             ),
-            Shown::Answers(id) => format!(
-                "it answers: {}{}. Nothing on it can be tried: add it and make a move, and the page shows it",
-                make.title,
-                id.map_or(String::new(), |id| format!(" ({})", escaped(&id)))
-            ),
+            Shown::Answers(id) => {
+                let name = id.map(|id| format!(" ({})", escaped(&id)));
+                let board = make.title.to_owned() + &name.unwrap_or_default();
+                format!(
+                    "it answers: {board}. Nothing on it can be tried: add it and make a move, and the page shows it"
+                )
+            }
             Shown::Nothing => format!(
                 "a {} shows and says nothing before a move: add it and make one, and the page shows it",
                 make.title

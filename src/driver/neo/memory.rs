@@ -79,6 +79,7 @@ impl SavedNeo {
 
     /// Restores a driver whose link is down.
     pub fn recall(self, driver: &mut Neo) {
+        driver.lit = None;
         driver.parking.recall(self.parking);
         let placement = self
             .placement

@@ -90,7 +90,8 @@ pub struct Neo {
     asked: bool,
     owed_due: Option<Instant>,
     signs: Signs,
-    lit: Bitboard,
+    /// Which squares are lit; `None`: unknown, for lamps may be lit since an earlier link.
+    lit: Option<Bitboard>,
     paths: u32,
     events: VecDeque<DriverEvent>,
 }
@@ -111,7 +112,7 @@ impl Neo {
             asked: false,
             owed_due: None,
             signs: Signs::default(),
-            lit: Bitboard::EMPTY,
+            lit: Some(Bitboard::EMPTY),
             paths: 0,
             events: VecDeque::new(),
         }
@@ -284,8 +285,9 @@ impl Neo {
     /// Lights the squares for the player.
     fn light(&mut self) {
         let squares = self.squares.lights();
-        if squares != self.lit && self.outbox.is_empty() && !self.motor_runs() {
-            self.lit = squares;
+        let news = self.lit != Some(squares);
+        if news && self.outbox.is_empty() && !self.motor_runs() {
+            self.lit = Some(squares);
             self.say(codec::light(squares));
         }
     }
@@ -338,7 +340,7 @@ impl Driver for Neo {
         self.outbox.clear();
         self.contact.up(now);
         self.squares.link_up();
-        self.lit = Bitboard::EMPTY;
+        self.lit = self.lit.filter(|lit| lit.is_empty());
         self.owed_due = None;
         self.leftover.link_up(now);
         self.begin();
@@ -530,6 +532,14 @@ impl Driver for Neo {
             self.work(now);
         }
         !self.events.is_empty()
+    }
+
+    fn light_again(&mut self, _now: Instant, _game: &Game) -> bool {
+        let unmade = !self.settings.motor && self.squares.await_again();
+        if unmade {
+            self.light();
+        }
+        unmade
     }
 
     fn stands_as(&self, board: &Board) -> bool {

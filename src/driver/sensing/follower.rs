@@ -202,6 +202,21 @@ impl Follower {
         self.correction.accepted();
     }
 
+    /// Gives the player the game's last move to carry out, which a restart has forgotten. `true` if the pieces, which are
+    /// known to stand like this, stand as before it.
+    pub(super) fn await_again(&mut self, standing: &Board) -> bool {
+        let is_free = self.follows() && self.is_free() && self.is_up_to_date();
+        let Some(m) = self.game.last().filter(|_| is_free) else {
+            return false;
+        };
+        let before = self.game.position_at(self.game.len() - 1);
+        let unmade = before.board() == standing;
+        if unmade {
+            self.task = Some(Task::Hand(Awaited::Move(m)));
+        }
+        unmade
+    }
+
     /// Drops the player's task once the pieces stand as in the game.
     pub(super) fn mind_hand(&mut self, standing: &Board) {
         // The game with the move is followed only after the move was accepted.

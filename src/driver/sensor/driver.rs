@@ -579,6 +579,14 @@ impl<W: Wire> Driver for Sensor<W> {
         !self.events.is_empty()
     }
 
+    fn light_again(&mut self, now: Instant, _game: &Game) -> bool {
+        let unmade = self.answers && self.eyes.await_again();
+        if unmade {
+            self.show(now);
+        }
+        unmade
+    }
+
     fn stands_as(&self, board: &Board) -> bool {
         self.eyes.stand_as(board)
     }

@@ -212,6 +212,14 @@ impl Eyes {
         }
     }
 
+    /// See [`Pieces::await_again`] and [`Squares::await_again`].
+    pub fn await_again(&mut self) -> bool {
+        match self {
+            Self::Pieces(pieces) => pieces.await_again(),
+            Self::Squares(squares) => squares.await_again(),
+        }
+    }
+
     pub fn confirm(&mut self, now: Instant) {
         match self {
             Self::Pieces(pieces) => pieces.confirm(now),

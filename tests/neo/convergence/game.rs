@@ -264,6 +264,69 @@ fn without_the_motor_the_hand_makes_the_moves_of_both_sides() {
 }
 
 #[test]
+fn without_the_motor_the_programs_move_is_lit_until_the_hand_has_made_it_whatever_is_lost() {
+    let driver = DriverSettings {
+        motor: false,
+        ..DriverSettings::default()
+    };
+    for is_killed in [false, true] {
+        let mut world = World::at_with("", driver.clone(), Settings::default());
+        world.plays("e2e4");
+        world.take_answer();
+        world.follows("e2e4 e7e5");
+        let lit = |w: &World| Bitboard::from_iter(w.neo.lamps().iter().copied());
+        let shown = Bitboard::from_iter([Square::E7, Square::E5]);
+        world.comes(|w| lit(w) == shown, "the lamps");
+        let goes_on = |world: &mut World| {
+            if is_killed {
+                world.goes_on();
+            } else {
+                world.link();
+            }
+        };
+        world.unlink();
+        goes_on(&mut world);
+        world.knows();
+        world.pass(LONG);
+        assert_eq!(lit(&world), shown, "{}", world.story());
+        // The hand makes it while nobody sees that: the lamps are still lit when the link comes back.
+        world.unlink();
+        world.hand(HandAction::Execute);
+        world.pass(LONG);
+        goes_on(&mut world);
+        world.pass(LONG);
+        world.stands("e2e4 e7e5");
+        assert!(lit(&world).is_empty(), "{}", world.story());
+    }
+}
+
+#[test]
+fn lamps_are_put_out_if_the_mistake_was_mended_while_the_link_was_lost() {
+    for is_killed in [false, true] {
+        let mut world = World::begun();
+        world.plays("e2e4");
+        let carries = |world: &mut World, from, to| {
+            world.hand(Hand::Lift(from));
+            world.pass(Duration::from_secs(1));
+            world.hand(Hand::Put(to, Color::White.pawn()));
+        };
+        carries(&mut world, Square::A2, Square::A5);
+        world.comes(|w| !w.neo.lamps().is_empty(), "the lamps");
+        world.unlink();
+        carries(&mut world, Square::A5, Square::A2);
+        world.pass(LONG);
+        if is_killed {
+            world.goes_on();
+        } else {
+            world.link();
+        }
+        world.pass(LONG);
+        assert!(world.neo.lamps().is_empty(), "{}", world.story());
+        world.stands("e2e4");
+    }
+}
+
+#[test]
 fn the_players_promotion_is_chosen_by_the_gesture() {
     let before = "a2a4 b7b5 a4b5 h7h6 b5b6 h6h5 b6a7 h5h4";
     for (adjusted, m, role) in [

@@ -182,6 +182,11 @@ impl Pieces {
         self.follower.await_hand(awaited);
     }
 
+    /// Gives the player the game's last move to carry out again, after a restart. `true` if the pieces show that it is unmade.
+    pub fn await_again(&mut self) -> bool {
+        self.is_settled() && self.follower.await_again(&self.standing)
+    }
+
     /// The board moves the pieces itself from now on: how they stand is unknown until the next picture.
     pub fn set_out(&mut self) {
         self.picture = None;

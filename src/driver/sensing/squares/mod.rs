@@ -257,6 +257,11 @@ impl Squares {
         self.follower.await_hand(awaited);
     }
 
+    /// Gives the player the game's last move to carry out again, after a restart. `true` if the squares show that it is unmade.
+    pub fn await_again(&mut self) -> bool {
+        self.picture().is_some() && self.follower.await_again(self.recogniser.standing())
+    }
+
     /// The player reports that the pieces are set up.
     pub fn confirm(&mut self) {
         self.close();

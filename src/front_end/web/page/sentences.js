@@ -375,7 +375,7 @@ const SENTENCES = {
     "it is a {kind}: say so": "es ist ein {kind}: Wählen Sie diese Art",
     "say which kind it is": "wählen Sie seine Art",
     "the lamps of {name} ran from one corner to the other": "die Lampen von {name} liefen von einer Ecke zur anderen",
-    "it answers: {title}. Nothing on it can be tried: add it and make a move, and the page shows it": "es antwortet: {title}. Probieren lässt sich daran nichts: Fügen Sie es hinzu und ziehen Sie, dann zeigt es die Seite",
+    "it answers: {board}. Nothing on it can be tried: add it and make a move, and the page shows it": "es antwortet: {board}. Probieren lässt sich daran nichts: Fügen Sie es hinzu und ziehen Sie, dann zeigt es die Seite",
     "the clock of {title} has shown a word: here": "die Uhr von {title} hat ein Wort gezeigt: here",
     "a {title} shows and says nothing before a move: add it and make one, and the page shows it": "{title}: Vor einem Zug zeigt und sagt es nichts. Fügen Sie es hinzu und ziehen Sie, dann zeigt es die Seite",
     "a {kind} is not reached so": "ein {kind} ist so nicht zu erreichen",
