@@ -184,7 +184,7 @@ fn game_row(text: &str) -> Option<Message> {
     let (first, second) = (words.next(), words.next());
     // A list that begins with Black's move leaves White's column blank.
     let blank_white = second.is_none()
-        && text
+        && joined
             .trim_end()
             .rfind(' ')
             .is_some_and(|at| at + 1 >= BLACK_COLUMN);
@@ -407,6 +407,17 @@ mod tests {
             ("ID SAPPHIRE II 1.02", "SAPPHIRE II 1.02"),
         ] {
             assert_eq!(parse(line.as_bytes()), Message::Id(id.to_owned()));
+        }
+    }
+
+    #[test]
+    fn a_list_that_ends_with_whites_en_passant_has_it_for_white() {
+        for text in ["  10  e5xd6 ep", "  10  e5xd6ep"] {
+            let row = parse(text.as_bytes());
+            let Message::GameRow { white, black, .. } = row else {
+                panic!("{text}: {row:?}");
+            };
+            assert!(white.is_some() && black.is_none(), "{text}");
         }
     }
 

@@ -225,10 +225,18 @@ impl Clock {
         Greeting::Nowhere
     }
 
-    /// Whether it is to be asked for its times, once: which side of its lever is up is not known, and it may stand still.
-    pub fn asks_times(&mut self) -> bool {
+    /// Whether it is to be asked for its times now, once: which side of its lever is up is not known, and it may stand still.
+    pub fn asks_times(&mut self, now: Instant) -> bool {
+        let asks = self.asks_at().is_some_and(|at| at <= now);
+        self.asked |= asks;
+        asks
+    }
+
+    /// When it is to be asked for its times: not while it may answer by what it said before.
+    fn asks_at(&self) -> Option<Instant> {
         let unknown = self.kind.is_some() && self.right_high.is_none();
-        unknown && !std::mem::replace(&mut self.asked, true)
+        let said = self.said.as_ref().filter(|_| unknown && !self.asked);
+        said.map(|(_, until)| *until)
     }
 
     /// The clock should have these times. `None`: they are not known any more, so it stops.
@@ -392,11 +400,12 @@ impl Clock {
         }
     }
 
-    /// When [`Self::next`] may have a message again.
+    /// When [`Self::next`] may have a message again, or its times are to be asked for.
     pub fn deadline(&self) -> Option<Instant> {
         let again = self.under_way.as_ref().map(|(.., again)| *again);
         let due = self.due().into_iter().flatten();
         due.filter_map(|told| self.may_follow(&told).max(again))
+            .chain(self.asks_at())
             .min()
     }
 }
@@ -435,6 +444,8 @@ mod tests {
         assert_eq!(clock.next(now), Some(vec![0x2b, 3, 3, 9, 0]));
         assert_eq!(clock.ticks(now, VERSION_2), None);
         assert_eq!(clock.next(now), None);
+        assert!(!clock.asks_times(now), "it may say its version again");
+        assert!(clock.asks_times(now + REPEATS));
         clock
     }
 

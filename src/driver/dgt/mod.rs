@@ -235,9 +235,6 @@ impl Dgt {
                     Some(Heard::Button(Button::Other)) | None => None,
                 };
                 self.said.extend(said);
-                if self.clock.asks_times() {
-                    self.ask(now, Ask::Clock);
-                }
                 self.tell_clock(now);
             }
             Message::Other => {}
@@ -272,9 +269,13 @@ impl Dgt {
 
     /// Sends the clock what is due.
     fn tell_clock(&mut self, now: Instant) {
-        if self.answers
-            && let Some(message) = self.clock.next(now)
-        {
+        if !self.answers {
+            return;
+        }
+        if self.clock.asks_times(now) {
+            self.ask(now, Ask::Clock);
+        }
+        if let Some(message) = self.clock.next(now) {
             self.pacer.push(now, message, (), CLOCK_GAP, Duration::ZERO);
         }
     }
