@@ -62,7 +62,7 @@ fn listeners(config: &Config) -> Vec<Problem> {
     });
     let apps = config.whitepawn.iter().enumerate();
     let apps = apps.filter_map(|(number, entry)| {
-        let listen = entry.tcp.as_ref()?.listen.clone();
+        let listen = entry.tcp.as_ref()?.listen();
         let key = format!("whitepawn.{number}.tcp.listen");
         Some((listen, key, app(&entry.board)))
     });
@@ -144,7 +144,7 @@ fn ways(config: &Config) -> Vec<Problem> {
         let far = config.boards.get(&entry.board);
         let far = far.and_then(|board| board.tcp.as_ref());
         if let (Some(tcp), Some(far)) = (&entry.tcp, far)
-            && tcp.listen.clashes(&Listen::at(&far.address.0))
+            && tcp.listen().clashes(&Listen::at(&far.address.0))
         {
             let problem = format!(
                 "{} is where its own [[whitepawn]] listens: BoardBridge would play against itself",

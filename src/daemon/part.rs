@@ -4,7 +4,7 @@
 use super::service::Service;
 use crate::{
     board::settings::BoardConfig,
-    config::Config,
+    config::{Config, Key},
     front_end::{
         broadcast::settings::BroadcastConfig,
         event_stream::settings::StatusConfig,
@@ -160,7 +160,7 @@ impl Part {
             }
             Self::WhitePawn(entry) => {
                 let tcp = entry.tcp.as_ref()?;
-                Some((Service::WhitePawn(entry.board.clone()), tcp.listen.clone()))
+                Some((Service::WhitePawn(entry.board.clone()), tcp.listen()))
             }
             Self::Status(status) => Some((Service::Status, status.listen())),
             Self::Web(web) => Some((Service::Web, web.listen())),
@@ -169,10 +169,11 @@ impl Part {
         }
     }
 
-    /// Whether it may do without its port: a default one may be in use, by another program.
-    pub fn may_lack_port(&self) -> bool {
+    /// Whether it may do without its port: a default one, or one that was chosen on the page, may be in use by another program.
+    pub fn may_lack_port(&self, config: &Config) -> bool {
         match self {
-            Self::Uci(uci) => uci.listen.is_none(),
+            Self::Uci(_) => !config.says(Key::LISTEN),
+            Self::WhitePawn(entry) => entry.tcp.as_ref().is_some_and(|tcp| tcp.listen.is_none()),
             Self::Status(status) => status.listen.is_none(),
             Self::Web(web) => web.listen.is_none(),
             Self::LiveChess(livechess) => livechess.listen.is_none(),

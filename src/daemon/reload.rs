@@ -77,7 +77,7 @@ impl Daemon {
             .filter(|running| !wanted.contains(&running.part));
         let freed = going.filter_map(|running| Some(running.port.as_ref()?.1));
         let freed: Vec<SocketAddr> = freed.collect();
-        let (new, places) = self.with_ports(new, &freed).await?;
+        let (new, places) = self.with_ports(config, new, &freed).await?;
         let boards = self.running.iter().map(|running| &running.part);
         let (before, after) = (memory_of(boards), memory_of(&wanted));
         // The old boards need their memory until they have stopped, the new ones from when they start.
@@ -116,7 +116,7 @@ impl Daemon {
         self.inherited.close_others(&places, &self.served()).await;
         // No front-end starts before it is known what must not be told yet.
         self.bus.delayed().set(delayed(&wanted));
-        self.bring_in(new, stopped, &config.order).await;
+        self.bring_in(config, new, stopped).await;
         // A successor that could not start has not taken its places.
         let clients = self.running.iter().flat_map(|running| &running.clients);
         let taken: BTreeSet<ClientId> = clients.map(|(client, _)| *client).collect();
@@ -174,6 +174,7 @@ impl Daemon {
     /// to listen.
     async fn with_ports(
         &self,
+        config: &Config,
         new: Vec<Part>,
         freed: &[SocketAddr],
     ) -> Result<(Vec<Ready>, Vec<Wanted>), StartError> {
@@ -188,7 +189,7 @@ impl Daemon {
                 self.is_free_for(&part, wanted.as_ref())?;
                 None
             } else {
-                let port = self.port(&part, wanted.as_ref(), &taken).await?;
+                let port = self.port(config, &part, wanted.as_ref(), &taken).await?;
                 taken.extend(port.as_ref().map(|(_, at)| *at));
                 Some(port)
             };
@@ -216,6 +217,7 @@ impl Daemon {
     /// Opens the port of a part, if it has one, unless it is one of those `taken`.
     async fn port(
         &self,
+        config: &Config,
         part: &Part,
         wanted: Option<&Wanted>,
         taken: &[SocketAddr],
@@ -224,7 +226,7 @@ impl Daemon {
             return Ok(None);
         };
         match ports::bind(&what, &listen, &self.inherited, wanted, taken).await {
-            Err(error) if part.may_lack_port() => {
+            Err(error) if part.may_lack_port(config) => {
                 warn!("{error}");
                 Ok(None)
             }
@@ -254,7 +256,7 @@ impl Daemon {
     }
 
     /// Starts these parts: the boards, then the front-ends, which find them on the bus.
-    async fn bring_in(&mut self, new: Vec<Ready>, mut stopped: Stopped, order: &[String]) {
+    async fn bring_in(&mut self, config: &Config, new: Vec<Ready>, mut stopped: Stopped) {
         let (boards, mut front_ends): (Vec<_>, Vec<_>) = new
             .into_iter()
             .partition(|(part, _)| part.board().is_some());
@@ -268,6 +270,7 @@ impl Daemon {
         // In the order of the file; those of another `BoardBridge` come last.
         let boards = self.running.iter().filter_map(Running::handle);
         let mut boards: Vec<BoardHandle> = boards.cloned().collect();
+        let order = &config.order;
         let place = |name: &BoardName| order.iter().position(|board| board == name.as_str());
         boards.sort_by_cached_key(|board| {
             let place = place(&board.name).unwrap_or(order.len());
@@ -296,7 +299,7 @@ impl Daemon {
         for (part, port) in front_ends {
             let port = match port {
                 Some(port) => port,
-                None => match self.port(&part, None, &self.served()).await {
+                None => match self.port(config, &part, None, &self.served()).await {
                     Ok(port) => port,
                     Err(error) => {
                         error!("{error}");

@@ -109,6 +109,8 @@ pub struct Snapshot {
     pub holders: Vec<ClientName>,
     /// The clients that wait for it.
     pub waiting: Vec<ClientName>,
+    /// Whether the board is kept for a program that was disconnected in mid-game.
+    pub kept: bool,
 }
 
 impl Snapshot {
@@ -142,6 +144,7 @@ impl Snapshot {
             places: Vec::new(),
             holders: Vec::new(),
             waiting: Vec::new(),
+            kept: false,
         }
     }
 

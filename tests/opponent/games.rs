@@ -461,6 +461,48 @@ async fn while_no_game_is_on_a_gui_gets_the_board_and_in_a_game_it_waits() {
 }
 
 #[tokio::test]
+async fn a_resigned_game_is_kept_with_its_result_though_a_gui_waits_for_the_board() {
+    let game = moves(&mate());
+    let folder = House::folder();
+    let kept = folder.path().join("games");
+    let opponent = scripted(folder.path(), &game);
+    let mut table = Table::new(Kind::NovagCitrine, folder, &opponent, &kept_in(&kept)).await;
+    table.plays(&game[..4], 0, Color::White).await;
+    let mut gui = table.house.gui().await;
+    gui.asks("").await;
+    table
+        .house
+        .until("citrine", |state| state.waiting.len() == 1)
+        .await;
+    table.says(Saying::Resign).await.unwrap();
+    table
+        .house
+        .until("citrine", |state| state.waiting.is_empty())
+        .await;
+    table.house.daemon.stop().await;
+    let found = games_in(&kept);
+    assert_eq!(found[0].tag("Result"), "0-1");
+    assert_eq!(found[0].tag("Termination"), "normal");
+}
+
+#[tokio::test]
+async fn a_game_that_is_left_for_another_keeps_its_own_players() {
+    let game = moves(&mate());
+    let folder = House::folder();
+    let kept = folder.path().join("games");
+    let opponent = scripted(folder.path(), &game) + "hand = \"alternate\"\n";
+    let mut table = Table::new(Kind::NovagCitrine, folder, &opponent, &kept_in(&kept)).await;
+    table.plays(&game[..4], 0, Color::White).await;
+    table.says(Saying::NewGame).await.unwrap();
+    table.tells("you play Black").await;
+    table.house.daemon.stop().await;
+    let found = games_in(&kept);
+    assert_eq!(found[0].tag("Black"), "Scripted 1.0");
+    let white = found[0].tag("White");
+    assert!(white.starts_with("Hand on"), "{white}");
+}
+
+#[tokio::test]
 async fn two_hands_play_a_game_that_is_kept() {
     for kind in [Kind::NovagCitrine, Kind::NovagUcb, Kind::SwppBoard] {
         let game = mate();

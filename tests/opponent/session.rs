@@ -7,7 +7,7 @@ use std::{
 
 use boardbridge::{
     bus::pairings::Saying,
-    chess::game::Game,
+    chess::{game::Game, guidance::Action},
     front_end::opponent::{
         engine::Answer,
         notice::Notice,
@@ -20,7 +20,7 @@ use boardbridge::{
     },
 };
 use proptest::prelude::*;
-use shakmaty::{Color, Position, uci::UciMove};
+use shakmaty::{Color, Position, Square, uci::UciMove};
 
 const OURS: ClientId = ClientId(1);
 
@@ -351,6 +351,78 @@ fn a_board_that_cannot_tell_of_a_set_up_gets_the_next_game_by_itself() {
     rig.sees(&board);
     rig.passes(NEXT_WAIT);
     assert_eq!(rig.session.phase(), Phase::Waits);
+}
+
+#[test]
+fn on_a_board_that_cannot_tell_of_its_pieces_the_engine_begins_the_next_game_too() {
+    let mut rig = Rig::at(Some(Hand::Black), false);
+    let mut board = rig.board("");
+    board.guidance = Arc::new([Action {
+        piece: None,
+        from: Some(Square::E4),
+        to: None,
+    }]);
+    rig.sees(&board);
+    rig.passes(STANDS_WAIT);
+    assert!(rig.session.question().is_some());
+}
+
+#[test]
+fn a_board_that_is_kept_for_a_program_is_waited_for_and_not_begun_on() {
+    let away = ClientName::Other("192.0.2.2:50000 (disconnected)".into());
+    // Of another address: the program's place is before ours.
+    let mut rig = Rig::new(Some(Hand::White));
+    let mut board = rig.board("");
+    board.kept = true;
+    board.places[0].joined = false;
+    board.holders = vec![away];
+    rig.notices();
+    for _ in 0..3 {
+        assert!(rig.sees(&board).is_empty());
+    }
+    assert_eq!(rig.session.phase(), Phase::Waits);
+    assert!(matches!(rig.notices()[..], [Notice::Occupied { .. }]));
+    // It stays away.
+    rig.holds("e2e4");
+    assert_eq!(rig.moves(), "e2e4");
+    // Of this machine: on a board that cannot tell of a set-up, its game is not replaced.
+    let mut rig = Rig::at(Some(Hand::White), false);
+    let mut board = rig.board("e2e4 e7e5");
+    board.places[0].joined = false;
+    rig.sees(&board);
+    board.places.clear();
+    board.holders.clear();
+    board.kept = true;
+    rig.sees(&board);
+    rig.passes(NEXT_WAIT);
+    assert_eq!(rig.session.phase(), Phase::Rests);
+    board.kept = false;
+    rig.sees(&board);
+    rig.passes(NEXT_WAIT);
+    assert_eq!(rig.session.phase(), Phase::Waits);
+}
+
+#[test]
+fn a_game_that_was_taken_back_to_the_start_has_not_begun() {
+    let mut rig = Rig::new(Some(Hand::White));
+    rig.holds("e2e4");
+    rig.replies("e7e5");
+    rig.session.said(Saying::TakeBack).unwrap();
+    assert!(yields(&rig.asked()), "the board is lent again");
+    assert_eq!(rig.session.phase(), Phase::Waits);
+    assert!(rig.session.said(Saying::Resign).is_err());
+    rig.holds("");
+    rig.holds("d2d4");
+    assert_eq!(rig.session.phase(), Phase::Plays);
+}
+
+#[test]
+fn a_game_that_is_under_way_cannot_be_left_without_a_loser() {
+    let mut rig = Rig::new(Some(Hand::White));
+    rig.holds("e2e4");
+    rig.replies("e7e5");
+    rig.session.said(Saying::Abort).unwrap_err();
+    rig.session.said(Saying::Resign).unwrap();
 }
 
 #[test]

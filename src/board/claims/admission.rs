@@ -29,11 +29,15 @@ impl Claims {
         makes_way
     }
 
-    /// When to call [`Self::pass`]: when the first holder makes way, if a client that waits for the board awaits a move.
+    /// When to call [`Self::pass`]: when the board is no longer kept, or the first holder makes way, if a client that waits for
+    /// the board awaits a move.
     pub fn deadline(&self) -> Option<Instant> {
-        self.waiting().find(|claim| claim.awaits())?;
         let kept = self.kept.as_ref().and_then(|kept| Some(kept.since? + AWAY));
-        let holders = self.all.iter().filter(|claim| claim.may_have_to_go());
+        let is_awaited = self.waiting().any(Claim::awaits);
+        let holders = self
+            .all
+            .iter()
+            .filter(|claim| is_awaited && claim.may_have_to_go());
         let holders = holders.filter_map(|claim| match claim.rest {
             Rest::Since(since) => Some(since + claim.patience(self.over)),
             Rest::Stirs | Rest::MakesWay => None,

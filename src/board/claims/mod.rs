@@ -159,6 +159,11 @@ impl Claims {
             .filter(|_| waited_for)
     }
 
+    /// Whether the board is kept for a disconnected client.
+    pub fn is_kept(&self) -> bool {
+        self.kept.is_some()
+    }
+
     /// Whether the board's game is that of a client, connected or not.
     pub fn has_game(&self) -> bool {
         self.kept.is_some() || self.holders().next().is_some()

@@ -426,8 +426,12 @@ impl Core {
         if self.leading.is_by_hand()
             && let Some(target) = self.claims.target().cloned()
         {
+            let fen = (target != *self.held.game()).then(|| target.fen());
             self.held.replace(target);
             self.taken_back_to(self.held.game().len());
+            if let Some(fen) = fen {
+                self.event(Event::SetUp { fen });
+            }
         }
         if let Some(target) = self.claims.target() {
             let beginning = self.claims.occasion().beginning(target.turn());

@@ -256,6 +256,7 @@ impl Core {
                 .collect(),
             holders: self.holders(),
             waiting: labels(self.claims.waiting()),
+            kept: self.claims.is_kept(),
         }
     }
 

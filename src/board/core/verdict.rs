@@ -60,7 +60,8 @@ impl Verdict {
     /// to its beginning.
     pub fn led_to(&mut self, target: &Game) {
         let left = self.programs.take_if(|ended| ended != target);
-        self.unjudged |= left.is_some();
+        // Once the next game begins, the end of the one still on the board was told.
+        self.unjudged |= left.is_some() && self.end.is_some();
     }
 
     /// The end that the board is still to be told. Returned once.

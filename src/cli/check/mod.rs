@@ -23,7 +23,7 @@ use self::{
 };
 use crate::{
     cli::call,
-    config::{Config, DEFAULT_FILE, added},
+    config::{Config, DEFAULT_FILE, Key, added},
     daemon::{files_wanted, memory_wanted},
     front_end::{
         broadcast::{
@@ -162,7 +162,7 @@ pub fn describe(config: &Config, file: &Path, here: Here, engines: &str) -> Stri
             "every board",
             &uci,
             &config.uci.allow,
-            config.uci.listen.is_none(),
+            !config.says(Key::LISTEN),
         ),
         (
             "status",
@@ -187,12 +187,7 @@ pub fn describe(config: &Config, file: &Path, here: Here, engines: &str) -> Stri
         ),
     ] {
         let _ = writeln!(text, "  {key:<8} {what:<18} {}", at(listen, allow));
-        let outcome = match listeners.attempt(what, listen) {
-            // The daemon also runs without a default port.
-            Outcome::Problem(why) if optional => Outcome::Note(why),
-            outcome => outcome,
-        };
-        text += &told(what, outcome);
+        text += &told(what, listeners.attempt(what, listen).unless(optional));
     }
     let _ = match config.state.path() {
         Some(folder) => writeln!(
@@ -268,7 +263,8 @@ pub fn describe(config: &Config, file: &Path, here: Here, engines: &str) -> Stri
         );
         if let Some(tcp) = &entry.tcp {
             let app = format!("the app of {name}");
-            text += &told(name.as_str(), listeners.attempt(&app, &tcp.listen));
+            let outcome = listeners.attempt(&app, &tcp.listen());
+            text += &told(name.as_str(), outcome.unless(tcp.listen.is_none()));
         }
         text += &serial(name, entry.serial.as_ref(), &identity, &holders, &mut ports);
     }

@@ -25,6 +25,16 @@ pub enum Outcome {
     Problem(String),
 }
 
+impl Outcome {
+    /// The same where it is optional: the daemon runs without it.
+    pub fn unless(self, optional: bool) -> Self {
+        match self {
+            Self::Problem(why) if optional => Self::Note(why),
+            outcome => outcome,
+        }
+    }
+}
+
 /// The addresses that are listened at.
 #[derive(Debug)]
 pub struct Listeners<'a> {

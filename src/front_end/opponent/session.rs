@@ -383,6 +383,9 @@ impl OpponentGame {
                 let by = self.hand.unwrap_or(self.game.turn());
                 self.finish(GameEnd::resigned(by));
             }
+            (Saying::Abort, Phase::Plays) if self.game.len() >= BEGUN => {
+                return Err("the game is under way: resign it, or begin a new game".to_owned());
+            }
             (Saying::Abort, Phase::Plays) => self.finish(GameEnd::ABORTED),
             (Saying::Draw, Phase::Plays) if self.hand.is_none() => self.finish(GameEnd::AGREED),
             (Saying::Draw, Phase::Plays) => {
@@ -501,7 +504,9 @@ impl OpponentGame {
             self.next_at = None;
         } else if self.at_start {
             self.begin(snapshot.game.truncated(0));
-        } else if !snapshot.tells_all && self.next_at.is_none() {
+        } else if snapshot.tells_all || snapshot.kept {
+            self.next_at = None;
+        } else if self.next_at.is_none() {
             self.next_at = Some(now + NEXT_WAIT);
         }
     }
@@ -515,10 +520,19 @@ impl OpponentGame {
         put_to_start: bool,
     ) {
         let others = |other: &ClientPlace| other.client != place.client && other.joined;
-        if !place.joined || snapshot.places.iter().any(others) {
+        if place.put_out || snapshot.places.iter().any(others) || !place.joined && !snapshot.kept {
             self.makes_way(snapshot);
             return;
         }
+        if !place.joined {
+            // Its turn comes when the program is back and has left, or has been away for long.
+            let holders = ClientName::join(&snapshot.holders, " and ");
+            if self.occupied.replace(holders).is_none() {
+                self.notices.extend(self.occupied());
+            }
+            return;
+        }
+        self.occupied = None;
         self.has_begun |= snapshot.ending.is_none();
         let start = snapshot.game.truncated(0);
         if put_to_start && start != self.game {
@@ -528,11 +542,10 @@ impl OpponentGame {
         }
         self.answer(place);
         let calls = self.phase == Phase::Waits && self.game.is_empty() && !self.is_hands_turn();
-        let stands = calls
-            && !self.called
-            && self.at_start
-            && snapshot.guidance.is_empty()
-            && matches!(snapshot.advice, Advice::Nothing | Advice::YourMove(_));
+        let rests = matches!(snapshot.advice, Advice::Nothing | Advice::YourMove(_));
+        // A board that tells moves only cannot tell that the pieces are there.
+        let is_there = !snapshot.tells_all || snapshot.guidance.is_empty() && rests;
+        let stands = calls && !self.called && self.at_start && is_there;
         if !stands {
             self.begins_at = None;
         } else if self.begins_at.is_none() {
@@ -625,6 +638,9 @@ impl OpponentGame {
     fn take_back_to(&mut self, left: usize) {
         let plies = self.game.len().saturating_sub(left);
         self.game = self.game.truncated(left);
+        if left == 0 {
+            self.phase = Phase::Waits;
+        }
         self.state();
         self.notices.push_back(Notice::TookBack(plies));
     }

@@ -38,7 +38,7 @@ use crate::{
         pgn::settings::GamesConfig,
         pgn_text::{TagText, clock, program},
     },
-    vocabulary::{BoardName, By, GameEnd, Judge, Snapshot},
+    vocabulary::{BoardName, By, Event, GameEnd, Judge, Snapshot},
 };
 
 /// Moves that may be taken back before another move begins another game. Players take back one or two moves of
@@ -262,6 +262,27 @@ impl Archive {
     /// Notes that the player was told of a folder that could not be opened: it is not told again until it is fixed.
     pub fn trouble_told(&mut self) {
         self.failing = true;
+    }
+
+    /// Processes the events that led to a snapshot, before [`Self::see`] does that. A game that ends and is left in one publication
+    /// has no end in its snapshot.
+    pub fn hear(&mut self, events: &[Event], snapshot: &Snapshot) {
+        let ended = |event: &Event| match event {
+            Event::Ended { end, .. } => Some(*end),
+            _ => None,
+        };
+        let Some(end) = events.iter().rev().find_map(ended) else {
+            return;
+        };
+        let Some(kept) = self.games.back_mut() else {
+            return;
+        };
+        let is_open = snapshot.ending.is_none() && !kept.left && !kept.record.is_over();
+        if is_open && kept.record.end(end) {
+            kept.revision += 1;
+            kept.due = true;
+            self.changed = true;
+        }
     }
 
     /// Processes a snapshot of the board.
@@ -493,11 +514,20 @@ impl Archive {
             return;
         }
         let record = &mut kept.record;
-        let told = pairing.players.as_ref().zip(record.names.as_mut());
         let named = |player: &Option<Player>| player.as_ref().map(|player| player.name.clone());
+        let players = pairing.players.as_ref().map(named);
+        let told = players.as_ref().zip(record.names.as_ref());
+        let agrees = |told: &Option<String>, known: &Option<Arc<str>>| {
+            known.is_none() || told.as_deref() == known.as_deref()
+        };
+        let is_of_it = agrees(told.white.0, told.white.1) && agrees(told.black.0, told.black.1);
+        if !is_of_it {
+            return;
+        }
+        let told = players.zip(record.names.as_mut());
         for (told, known) in [
-            (named(told.white.0), told.white.1),
-            (named(told.black.0), told.black.1),
+            (told.white.0, told.white.1),
+            (told.black.0, told.black.1),
             (pairing.event.clone(), &mut record.event),
             (pairing.site.clone(), &mut record.site),
         ] {

@@ -2,6 +2,7 @@
 
 use std::{io, time::Duration};
 
+use futures_util::FutureExt as _;
 use jiff::tz::TimeZone;
 use tokio::{
     task::yield_now,
@@ -18,7 +19,7 @@ use crate::{
     bus::{BoardHandle, Bus},
     front_end::pgn::settings::GamesConfig,
     system::{clock, sleep::sleep_until_some},
-    vocabulary::{BoardName, Snapshot},
+    vocabulary::{BoardName, Event, Snapshot},
 };
 
 /// How long a stopping daemon waits for the last moves to be written.
@@ -115,10 +116,10 @@ impl Task {
             };
             tokio::select! {
                 () = stop.cancelled() => break,
-                (_, state) = feed.next() => {
+                (events, state) = feed.next() => {
                     // A program that awaits the move is answered first.
                     yield_now().await;
-                    seen(&mut self.archive, &self.bus, &state);
+                    seen(&mut self.archive, &self.bus, &events, &state);
                 }
                 result = written => {
                     writing = None;
@@ -127,7 +128,10 @@ impl Task {
                 () = sleep_until_some(deadline) => {}
             }
         }
-        seen(&mut self.archive, &self.bus, &self.board.state());
+        while let Some((events, state)) = feed.next().now_or_never() {
+            seen(&mut self.archive, &self.bus, &events, &state);
+        }
+        seen(&mut self.archive, &self.bus, &[], &self.board.state());
         let late = Instant::now() + FLUSH_WAIT;
         if let Some(writing) = writing
             && let Ok(result) = timeout_at(late, writing).await
@@ -154,7 +158,8 @@ impl Task {
     }
 }
 
-fn seen(archive: &mut Archive, bus: &Bus, state: &Snapshot) {
+fn seen(archive: &mut Archive, bus: &Bus, events: &[Event], state: &Snapshot) {
+    archive.hear(events, state);
     archive.see(clock::now(), state);
     if let Some(pairing) = bus.pairings().of_game(state) {
         archive.name(state, &pairing);

@@ -62,7 +62,7 @@ impl WhitePawnConfig {
 
     /// How the app reaches the board, in words.
     pub fn way(&self) -> String {
-        let tcp = self.tcp.as_ref().map(|tcp| format!("tcp {}", tcp.listen));
+        let tcp = self.tcp.as_ref().map(|tcp| format!("tcp {}", tcp.listen()));
         let serial = self.serial.as_ref();
         let serial = serial.map(|serial| format!("serial {}", serial.port));
         let ble = self.ble.as_ref().map(|ble| format!("ble {}", ble.name()));
@@ -107,38 +107,36 @@ impl WhitePawnConfig {
 }
 
 /// `tcp = { listen = "…" }`
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(
     deny_unknown_fields,
     default,
     expecting = "a table: { listen = \"127.0.0.1:9690\" }"
 )]
 pub struct TcpServed {
-    /// Address and port.
+    /// Address and port. `None` is the default address, which may be in use.
     #[serde(deserialize_with = "listen")]
-    pub listen: Listen,
+    pub listen: Option<Listen>,
     /// Who may connect.
     pub allow: Allow,
 }
 
+impl TcpServed {
+    /// Where to listen.
+    pub fn listen(&self) -> Listen {
+        self.listen.clone().unwrap_or(Listen::at(DEFAULT_TCP))
+    }
+}
+
 /// An address to listen on; it cannot be off.
-fn listen<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Listen, D::Error> {
+fn listen<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Listen>, D::Error> {
     let text: String = text(deserializer, Listen::RIGHT)?;
     if text == "off" {
         let problem = "cannot be off: remove the [[whitepawn]] instead";
         return Err(D::Error::custom(problem));
     }
     address::checked(&text, DEFAULT_TCP).map_err(D::Error::custom)?;
-    Ok(Listen::At(text))
-}
-
-impl Default for TcpServed {
-    fn default() -> Self {
-        Self {
-            listen: Listen::at(DEFAULT_TCP),
-            allow: Allow::default(),
-        }
-    }
+    Ok(Some(Listen::At(text)))
 }
 
 /// `ble = { name = "…" }`
