@@ -117,6 +117,8 @@ pub(super) fn missing(name: &str, table: Option<&str>) -> String {
         "port" => "port = \"/dev/ttyUSB0\"",
         "address" if table == Some("rfcomm") => "address = \"AA:BB:CC:DD:EE:FF\"",
         "address" => "address = \"192.168.1.20:9700\"",
+        "url" => "url = \"mqtt://broker.local:1883\"",
+        "mqtt" => "mqtt = { daemon = \"hall-2\", board = \"citrine\" }",
         "round" => "round = \"aBcDeFgH\", the last 8 letters of the round's address",
         _ => return "is missing".to_owned(),
     };

@@ -1213,3 +1213,16 @@ async fn a_default_port_that_is_taken_is_a_warning_and_a_configured_one_an_error
         assert_eq!(daemon.child.wait().unwrap().code(), Some(1));
     }
 }
+
+#[tokio::test]
+async fn the_apps_default_port_that_is_taken_is_a_warning_too() {
+    let _taken = occupied("127.0.0.1:9690");
+    let app = |tcp| format!("{PORTS}[[whitepawn]]\nboard = \"one\"\ntcp = {tcp}\n");
+    let mut daemon = Daemon::start(&app("{}"));
+    let line = daemon.logs("whitepawn for one cannot listen at 127.0.0.1:9690");
+    assert!(line.contains("WARN"), "{line}");
+    daemon.address("uci");
+    let mut daemon = Daemon::start(&app("{ listen = \"127.0.0.1:9690\" }"));
+    daemon.logs("boardbridge: whitepawn for one cannot listen at 127.0.0.1:9690");
+    assert_eq!(daemon.child.wait().unwrap().code(), Some(1));
+}

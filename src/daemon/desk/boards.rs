@@ -131,6 +131,9 @@ impl Desk {
         to: BoardName,
     ) -> Result<Granted, Refused> {
         self.is_added(&from)?;
+        if from == to {
+            return Ok(done(format!("{to} is its name")));
+        }
         if self.exists(&to).is_ok() {
             return Err(Refused::NotNow(format!("there is a board {to} already")));
         }

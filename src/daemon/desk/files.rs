@@ -323,12 +323,14 @@ pub(super) fn opponent(board: &BoardName, engine: Option<&str>, play: &Play) -> 
 pub(super) fn check_opponent(text: &str) -> Result<(), String> {
     #[derive(Deserialize)]
     struct File {
-        #[serde(rename = "opponent")]
-        _opponent: [OpponentConfig; 1],
+        opponent: [OpponentConfig; 1],
     }
     let read: Result<File, _> = from_str(text);
-    read.map_err(|error| error.message().to_owned())?;
-    Ok(())
+    let File { opponent: [entry] } = read.map_err(|error| error.message().to_owned())?;
+    match entry.problems().into_iter().next() {
+        Some((key, words)) => Err(format!("`{key}` {words}")),
+        None => Ok(()),
+    }
 }
 
 /// The text of the file of a link.

@@ -86,7 +86,7 @@ impl Desk {
         self.exists(first)?;
         self.exists(second)?;
         if first == second {
-            return Err(Refused::NotNow(format!(
+            return Err(Refused::Bad(format!(
                 "{first} cannot play against itself: choose another board"
             )));
         }

@@ -6,6 +6,7 @@ use std::{
     time::{Instant, SystemTime},
 };
 
+use serde::Deserialize;
 use serde_json::Value;
 use tokio::task::JoinSet;
 use tracing::info;
@@ -172,14 +173,20 @@ impl Commands {
             Ok(envelope) => envelope,
             Err(error) => {
                 let error = printable(error.as_bytes(), 200);
-                complaints.complain(
-                    name.as_str(),
-                    &format!("a command for {name} over the broker is not understood: {error}"),
-                );
-                return Vec::new();
+                let words =
+                    format!("a command for {name} over the broker is not understood: {error}");
+                return match serde_json::from_slice::<Sender>(payload) {
+                    Ok(Sender { id, from }) if is_id(&id) => {
+                        vec![concluded(&from, &id, Err(words), complaints)]
+                    }
+                    _ => {
+                        complaints.complain(name.as_str(), &words);
+                        Vec::new()
+                    }
+                };
             }
         };
-        if envelope.id.is_empty() || envelope.id.len() > MAX_ID {
+        if !is_id(&envelope.id) {
             let words = format!(
                 "a command of {} has no identifier of at most {MAX_ID} bytes",
                 envelope.from
@@ -412,6 +419,17 @@ fn came_of(outcome: &Result<(), String>) -> Outcome {
 }
 
 /// The answer to a command whose outcome is known; a failure is told here too.
+/// Who sent a command, and which: of one that is not understood otherwise.
+#[derive(Deserialize)]
+struct Sender {
+    id: String,
+    from: DaemonName,
+}
+
+fn is_id(id: &str) -> bool {
+    !id.is_empty() && id.len() <= MAX_ID
+}
+
 fn concluded(
     from: &DaemonName,
     id: &str,
@@ -479,8 +497,13 @@ mod tests {
         fn says(&mut self, id: &str, command: &Value) -> Vec<Answer> {
             let at = SystemTime::now();
             let until = humantime::format_rfc3339_seconds(at + Duration::from_mins(1)).to_string();
-            let envelope =
-                json!({ "id": id, "from": "hall-2", "expires": until, "command": command });
+            self.gets(
+                at,
+                &json!({ "id": id, "from": "hall-2", "expires": until, "command": command }),
+            )
+        }
+
+        fn gets(&mut self, at: SystemTime, envelope: &Value) -> Vec<Answer> {
             let named = (&self.board.name.clone(), Some(self.board.clone()));
             let payload = envelope.to_string();
             let answers = self.commands.command(
@@ -522,6 +545,17 @@ mod tests {
         for _ in 0..2 {
             assert!(rig.says("2", &json!("castle"))[0].error.is_some());
         }
+    }
+
+    #[test]
+    fn a_command_that_lacks_something_is_refused_if_its_sender_is_known() {
+        let mut rig = Rig::new();
+        let mut gets = |envelope: Value| rig.gets(SystemTime::now(), &envelope);
+        let refused = gets(json!({ "id": "1", "from": "hall-2", "command": "ready" }));
+        let error = refused[0].error.as_deref().unwrap_or_default();
+        assert!(error.contains("expires"), "{refused:?}");
+        assert_eq!(gets(json!({ "id": 1, "from": "hall-2" })), []);
+        assert_eq!(gets(json!({ "id": "", "from": "hall-2" })), []);
     }
 
     #[tokio::test]

@@ -50,7 +50,7 @@ struct Listed {
     board: String,
     white: String,
     black: String,
-    result: String,
+    result: &'static str,
     plies: usize,
     begun: String,
 }
@@ -175,9 +175,9 @@ fn list(folder: &FilePath, before: Option<&str>) -> io::Result<Vec<Listed>> {
         Some(Listed {
             file,
             board: board.to_string(),
+            result: tags.result(),
             white: tags.white,
             black: tags.black,
-            result: tags.result,
             plies: game.len(),
             begun,
         })
@@ -216,7 +216,7 @@ impl Played {
         let head = json!({
             "white": tags.white,
             "black": tags.black,
-            "result": tags.result,
+            "result": tags.result(),
             "start": fen(game.start()).to_string(),
         });
         // The last key is the list.
@@ -243,6 +243,11 @@ impl Played {
     }
 }
 
+/// The result of a game that is not over, or of which it is unknown (PGN standard, 8.1.1.7).
+const UNKNOWN: &str = "*";
+/// The results of the others.
+const RESULTS: [&str; 3] = ["1-0", "0-1", "1/2-1/2"];
+
 #[derive(Debug, Default)]
 struct Tags {
     white: String,
@@ -250,6 +255,14 @@ struct Tags {
     result: String,
     start: Option<Fen>,
     chess960: bool,
+}
+
+impl Tags {
+    /// What an edited file has for it may be none.
+    fn result(&self) -> &'static str {
+        let mut known = RESULTS.into_iter();
+        known.find(|known| self.result == *known).unwrap_or(UNKNOWN)
+    }
 }
 
 struct Reading;

@@ -7,9 +7,16 @@ mod on_link;
 use std::{
     io,
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    sync::Arc,
+    time::Duration,
 };
 
-use tokio::net::{TcpListener, TcpStream};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::{TcpListener, TcpStream},
+    sync::Semaphore,
+    time::timeout,
+};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::{info_span, warn};
 
@@ -18,6 +25,13 @@ pub use self::{
     listen::{Listen, Served},
 };
 use crate::net::slots::{ACCEPT_WAIT, Slot, Slots};
+
+/// Connections that are heard out after a farewell, at most, at one port. A request that is not read cuts its answer off.
+const FAREWELLS: usize = 16;
+/// How long one is heard out: a browser has sent its request by then, and got the answer.
+const FAREWELL_WAIT: Duration = Duration::from_secs(1);
+/// Bytes of it that are read at once.
+const REQUEST: usize = 4096;
 
 /// Whether a connection comes from this machine: by the address that every machine calls itself, or by the very address
 /// it was made to. Only a program on this machine can do either.
@@ -33,6 +47,7 @@ pub struct Door {
     allow: Allow,
     /// The part of the configuration that has the key `allow`.
     section: String,
+    farewells: Arc<Semaphore>,
 }
 
 impl From<TcpListener> for Door {
@@ -49,6 +64,7 @@ impl Door {
             listener,
             allow,
             section: section.into(),
+            farewells: Arc::new(Semaphore::new(FAREWELLS)),
         }
     }
 
@@ -74,9 +90,33 @@ impl Door {
             }
             let why = self.refusal(peer.ip());
             info_span!("refused", %peer).in_scope(|| warn!("{why}"));
-            // A peer that does not get this has lost nothing.
-            let _ = stream.try_write(farewell(&why).as_bytes());
+            self.part(stream, &farewell(&why));
         }
+    }
+
+    /// Tells a peer why its connection is closed, if that can be sent at once, and closes it.
+    fn part(&self, mut stream: TcpStream, farewell: &str) {
+        let told = stream.try_write(farewell.as_bytes()).is_ok();
+        // A peer that does not get it has lost nothing.
+        let Some(farewell) = self
+            .farewells
+            .clone()
+            .try_acquire_owned()
+            .ok()
+            .filter(|_| told)
+        else {
+            return;
+        };
+        tokio::spawn(async move {
+            let _farewell = farewell;
+            let hearing = async {
+                stream.shutdown().await?;
+                let mut request = [0; REQUEST];
+                while stream.read(&mut request).await? > 0 {}
+                io::Result::Ok(())
+            };
+            let _ = timeout(FAREWELL_WAIT, hearing).await;
+        });
     }
 
     /// Gives every admitted connection a slot and a task of its own, until `stop` is cancelled and all tasks have
@@ -106,7 +146,7 @@ impl Door {
                         visits.spawn(visit(stream, peer, slot));
                     } else {
                         warn!(%peer, "turned away: {full}");
-                        let _ = stream.try_write(farewell(full).as_bytes());
+                        self.part(stream, &farewell(full));
                     }
                 }
                 Err(error) => {
