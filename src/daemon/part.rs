@@ -169,11 +169,14 @@ impl Part {
         }
     }
 
-    /// Whether it may do without its port: a default one, or one that was chosen on the page, may be in use by another program.
-    pub fn may_lack_port(&self, config: &Config) -> bool {
+    /// Whether it may do without its port: a default one may be in use by another program; so may one that a press on the page opens,
+    /// once the daemon `starts` again.
+    pub fn may_lack_port(&self, config: &Config, starts: bool) -> bool {
         match self {
-            Self::Uci(_) => !config.says(Key::LISTEN),
-            Self::WhitePawn(entry) => entry.tcp.as_ref().is_some_and(|tcp| tcp.listen.is_none()),
+            Self::Uci(uci) => uci.listen.is_none() || starts && !config.says(Key::LISTEN),
+            Self::WhitePawn(entry) => {
+                starts && entry.tcp.as_ref().is_some_and(|tcp| tcp.listen.is_none())
+            }
             Self::Status(status) => status.listen.is_none(),
             Self::Web(web) => web.listen.is_none(),
             Self::LiveChess(livechess) => livechess.listen.is_none(),

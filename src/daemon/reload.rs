@@ -226,7 +226,7 @@ impl Daemon {
             return Ok(None);
         };
         match ports::bind(&what, &listen, &self.inherited, wanted, taken).await {
-            Err(error) if part.may_lack_port(config) => {
+            Err(error) if part.may_lack_port(config, self.running.is_empty()) => {
                 warn!("{error}");
                 Ok(None)
             }

@@ -561,7 +561,7 @@ async fn two_people_and_two_boards_play_by_a_press_and_go_on_after_a_restart() {
         wrong.push((400, json!({"engine": engine, "hand": "both"})));
         wrong.push((400, json!({"engine": engine, "go": "away"})));
         wrong.push((400, json!({"engine": engine, "level": 21})));
-        wrong.push((409, json!({"engine": engine, "white": "Anna"})));
+        wrong.push((400, json!({"engine": engine, "white": "Anna"})));
     }
     for (expected, wrong) in wrong {
         let (status, refused) = machine.asks("POST", "boards/one/opponent", &wrong).await;

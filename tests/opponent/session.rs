@@ -383,6 +383,7 @@ fn a_board_that_is_kept_for_a_program_is_waited_for_and_not_begun_on() {
     assert_eq!(rig.session.phase(), Phase::Waits);
     assert!(matches!(rig.notices()[..], [Notice::Occupied { .. }]));
     // It stays away.
+    assert!(yields(&rig.holds("")), "the hand has not moved");
     rig.holds("e2e4");
     assert_eq!(rig.moves(), "e2e4");
     // Of this machine: on a board that cannot tell of a set-up, its game is not replaced.

@@ -132,7 +132,7 @@ impl Desk {
     ) -> Result<Granted, Refused> {
         self.is_added(&from)?;
         if from == to {
-            return Ok(done(format!("{to} is its name")));
+            return Ok(Granted::Board { board: to });
         }
         if self.exists(&to).is_ok() {
             return Err(Refused::NotNow(format!("there is a board {to} already")));

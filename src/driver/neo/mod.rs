@@ -348,6 +348,9 @@ impl Driver for Neo {
 
     fn link_down(&mut self) {
         self.contact.down();
+        if !self.outbox.is_empty() {
+            self.lit = None;
+        }
         self.outbox.clear();
         self.events.clear();
         self.asked = false;

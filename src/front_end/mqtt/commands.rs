@@ -6,7 +6,6 @@ use std::{
     time::{Instant, SystemTime},
 };
 
-use serde::Deserialize;
 use serde_json::Value;
 use tokio::task::JoinSet;
 use tracing::info;
@@ -173,20 +172,14 @@ impl Commands {
             Ok(envelope) => envelope,
             Err(error) => {
                 let error = printable(error.as_bytes(), 200);
-                let words =
-                    format!("a command for {name} over the broker is not understood: {error}");
-                return match serde_json::from_slice::<Sender>(payload) {
-                    Ok(Sender { id, from }) if is_id(&id) => {
-                        vec![concluded(&from, &id, Err(words), complaints)]
-                    }
-                    _ => {
-                        complaints.complain(name.as_str(), &words);
-                        Vec::new()
-                    }
-                };
+                complaints.complain(
+                    name.as_str(),
+                    &format!("a command for {name} over the broker is not understood: {error}"),
+                );
+                return Vec::new();
             }
         };
-        if !is_id(&envelope.id) {
+        if envelope.id.is_empty() || envelope.id.len() > MAX_ID {
             let words = format!(
                 "a command of {} has no identifier of at most {MAX_ID} bytes",
                 envelope.from
@@ -419,17 +412,6 @@ fn came_of(outcome: &Result<(), String>) -> Outcome {
 }
 
 /// The answer to a command whose outcome is known; a failure is told here too.
-/// Who sent a command, and which: of one that is not understood otherwise.
-#[derive(Deserialize)]
-struct Sender {
-    id: String,
-    from: DaemonName,
-}
-
-fn is_id(id: &str) -> bool {
-    !id.is_empty() && id.len() <= MAX_ID
-}
-
 fn concluded(
     from: &DaemonName,
     id: &str,

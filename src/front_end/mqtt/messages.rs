@@ -83,7 +83,8 @@ pub struct Envelope {
     pub id: String,
     /// The sender: where the answer goes.
     pub from: DaemonName,
-    /// When it is no longer good, RFC 3339 UTC.
+    /// When it is no longer good, RFC 3339 UTC. One without that is refused.
+    #[serde(default)]
     pub expires: String,
     /// The sender's epoch, if it has any.
     #[serde(default)]
@@ -91,7 +92,8 @@ pub struct Envelope {
     /// Its place among those that the sender says to the board, if that matters.
     #[serde(default)]
     pub turn: Option<Turn>,
-    /// What is said: [`super::orders`].
+    /// What is said: [`super::orders`]. Nothing is refused.
+    #[serde(default)]
     pub command: Value,
 }
 

@@ -532,7 +532,10 @@ impl OpponentGame {
             }
             return;
         }
-        self.occupied = None;
+        if self.occupied.take().is_some() {
+            // Its game has still to begin.
+            self.seat.make_way();
+        }
         self.has_begun |= snapshot.ending.is_none();
         let start = snapshot.game.truncated(0);
         if put_to_start && start != self.game {

@@ -277,8 +277,11 @@ impl Archive {
         let Some(kept) = self.games.back_mut() else {
             return;
         };
+        // A program may end a game that the board was still to be led to.
+        let target = self.seen.as_ref().and_then(|(_, target)| target.as_ref());
+        let is_its = target.is_none_or(|target| target.continues(&kept.record.game));
         let is_open = snapshot.ending.is_none() && !kept.left && !kept.record.is_over();
-        if is_open && kept.record.end(end) {
+        if is_its && is_open && kept.record.end(end) {
             kept.revision += 1;
             kept.due = true;
             self.changed = true;

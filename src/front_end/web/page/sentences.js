@@ -305,7 +305,6 @@ const SENTENCES = {
     "looking for an opponent ({time}): it stands on Lichess until somebody takes it; withdraw it there": "ein Gegner wird gesucht ({time}): Das Gesuch steht auf Lichess, bis jemand es annimmt; zurückziehen können Sie es dort",
     "nothing here can be withdrawn. A correspondence search stands on Lichess until somebody takes it: withdraw it there": "hier ist nichts zurückzuziehen. Ein Gesuch nach einer Fernpartie steht auf Lichess, bis jemand es annimmt: Ziehen Sie es dort zurück",
     "challenged: the game begins when they accept": "herausgefordert: Die Partie beginnt, wenn angenommen wird",
-    "{to} is its name": "{to} heißt es schon",
     "the game is under way: resign it, or begin a new game": "die Partie läuft: Geben Sie sie auf, oder beginnen Sie eine neue",
     "a game has begun": "eine Partie hat begonnen",
     "there is no game at the board": "am Brett läuft keine Partie",
