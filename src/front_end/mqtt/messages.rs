@@ -83,7 +83,7 @@ pub struct Envelope {
     pub id: String,
     /// The sender: where the answer goes.
     pub from: DaemonName,
-    /// When it is no longer good, RFC 3339 UTC. One without that is refused.
+    /// When it is no longer good, RFC 3339 UTC. A message without it is refused.
     #[serde(default)]
     pub expires: String,
     /// The sender's epoch, if it has any.
@@ -92,7 +92,7 @@ pub struct Envelope {
     /// Its place among those that the sender says to the board, if that matters.
     #[serde(default)]
     pub turn: Option<Turn>,
-    /// What is said: [`super::orders`]. Nothing is refused.
+    /// What is said: [`super::orders`]. A message without it is refused.
     #[serde(default)]
     pub command: Value,
 }

@@ -523,8 +523,8 @@ impl Archive {
         let agrees = |told: &Option<String>, known: &Option<Arc<str>>| {
             known.is_none() || told.as_deref() == known.as_deref()
         };
-        let is_of_it = agrees(told.white.0, told.white.1) && agrees(told.black.0, told.black.1);
-        if !is_of_it {
+        let is_its = agrees(told.white.0, told.white.1) && agrees(told.black.0, told.black.1);
+        if !is_its {
             return;
         }
         let told = players.zip(record.names.as_mut());

@@ -12,7 +12,7 @@ use std::{
 };
 
 use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    io::{AsyncReadExt as _, AsyncWriteExt as _, copy, sink},
     net::{TcpListener, TcpStream},
     sync::Semaphore,
     time::timeout,
@@ -30,8 +30,8 @@ use crate::net::slots::{ACCEPT_WAIT, Slot, Slots};
 const FAREWELLS: usize = 16;
 /// How long one is heard out: a browser has sent its request by then, and got the answer.
 const FAREWELL_WAIT: Duration = Duration::from_secs(1);
-/// Bytes of it that are read at once.
-const REQUEST: usize = 4096;
+/// Bytes of it that are read: the longest head of a request to the API. Who sends more has its answer cut off.
+const REQUEST: u64 = 16 * 1024;
 
 /// Whether a connection comes from this machine: by the address that every machine calls itself, or by the very address
 /// it was made to. Only a program on this machine can do either.
@@ -111,9 +111,7 @@ impl Door {
             let _farewell = farewell;
             let hearing = async {
                 stream.shutdown().await?;
-                let mut request = [0; REQUEST];
-                while stream.read(&mut request).await? > 0 {}
-                io::Result::Ok(())
+                copy(&mut stream.take(REQUEST), &mut sink()).await
             };
             let _ = timeout(FAREWELL_WAIT, hearing).await;
         });
