@@ -255,6 +255,11 @@ pub trait Driver: Send {
         false
     }
 
+    /// Asks the hand again to take back a move that the pieces show beyond the game; returns it. Call it only while [`Self::idle`].
+    fn ask_take_back_again(&mut self, _now: Instant) -> Option<Move> {
+        None
+    }
+
     /// Whether the board, as far as it can see, has its pieces as on `board`: then a set-up needs no hand.
     fn stands_as(&self, _board: &Board) -> bool {
         false

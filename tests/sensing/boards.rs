@@ -132,15 +132,16 @@ fn a_move_is_lit_again_after_a_restart<W: Wood>(
     table.plays("g1f3", true, tidily);
 }
 
-fn a_take_back_is_asked_for_while_the_pieces_lack_it<W: Wood>(mut table: Table<W>) {
+fn a_take_back_is_asked_for_while_the_pieces_lack_it<W: Wood>(
+    mut table: Table<W>,
+    goes: impl FnOnce(&mut Table<W>),
+) {
     table.plays("e2e4", true, tidily);
     table.game = table.game.truncated(0);
     table.states(true);
     let asked = |table: &Table<W>| matches!(table.snapshot().advice, Advice::TakeBack(m) if uci(m) == "e2e4".parse().unwrap());
     table.comes("the take-back", asked);
-    table.unlink();
-    table.waits(Duration::from_secs(5));
-    table.link();
+    goes(&mut table);
     table.waits(Duration::from_secs(10));
     assert!(asked(&table), "{}", table.whole_story());
     table.wood.does(table.now, Order::Do(HandAction::TakeBack));
@@ -150,10 +151,27 @@ fn a_take_back_is_asked_for_while_the_pieces_lack_it<W: Wood>(mut table: Table<W
 
 #[test]
 fn a_take_back_is_asked_for_again_after_a_lost_link() {
+    fn unlinked<W: Wood>(table: &mut Table<W>) {
+        table.unlink();
+        table.waits(Duration::from_secs(5));
+        table.link();
+    }
     let nobody = pieces::Settings::default;
-    a_take_back_is_asked_for_while_the_pieces_lack_it(dgt(nobody()));
-    a_take_back_is_asked_for_while_the_pieces_lack_it(chessnut(nobody()));
-    a_take_back_is_asked_for_while_the_pieces_lack_it(pegasus(nobody()));
+    a_take_back_is_asked_for_while_the_pieces_lack_it(dgt(nobody()), unlinked);
+    a_take_back_is_asked_for_while_the_pieces_lack_it(chessnut(nobody()), unlinked);
+    a_take_back_is_asked_for_while_the_pieces_lack_it(pegasus(nobody()), unlinked);
+}
+
+#[test]
+fn a_take_back_is_asked_for_again_after_a_restart() {
+    fn restarted<W: Wood>(table: &mut Table<W>) {
+        table.restart(false);
+        table.is_ready();
+    }
+    let nobody = pieces::Settings::default;
+    a_take_back_is_asked_for_while_the_pieces_lack_it(dgt(nobody()), restarted);
+    a_take_back_is_asked_for_while_the_pieces_lack_it(chessnut(nobody()), restarted);
+    a_take_back_is_asked_for_while_the_pieces_lack_it(pegasus(nobody()), restarted);
 }
 
 #[test]

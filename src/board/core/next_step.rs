@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use shakmaty::{Board, Position};
 
-use super::{Core, precedence::Standing};
+use super::{Core, current_step::Following, precedence::Standing};
 use crate::{
     board::{
         held_game::Certainty,
@@ -134,6 +134,14 @@ impl Core {
         let goes_on = matches!(plan, Plan::There | Plan::Do(Step::Show(_)));
         let unmade = self.held.unconfirmed().is_some();
         if goes_on && unmade && self.driver.light_again(now, self.held.game()) {
+            return false;
+        }
+        if goes_on && let Some(m) = self.driver.ask_take_back_again(now) {
+            self.current_step.ask(Some(Following {
+                advice: Advice::TakeBack(m),
+                game: self.held.game().clone(),
+            }));
+            self.published.changed();
             return false;
         }
         match plan {

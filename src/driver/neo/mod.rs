@@ -545,6 +545,15 @@ impl Driver for Neo {
         unmade
     }
 
+    fn ask_take_back_again(&mut self, _now: Instant) -> Option<Move> {
+        if self.settings.motor {
+            return None;
+        }
+        let m = self.squares.await_take_back_again()?;
+        self.light();
+        Some(m)
+    }
+
     fn stands_as(&self, board: &Board) -> bool {
         self.squares.stand_as(board)
     }

@@ -217,6 +217,24 @@ impl Follower {
         unmade
     }
 
+    /// Gives the player the move to take back that the pieces, which are known to stand like this, have beyond the game: a restart
+    /// has forgotten that it was asked for. Returns that move.
+    pub(super) fn await_take_back_again(&mut self, standing: &Board) -> Option<Move> {
+        let is_free = self.follows() && self.is_free() && self.is_up_to_date();
+        let position = self.game.position();
+        if !is_free || position.board() == standing {
+            return None;
+        }
+        let leads = |m: &Move| {
+            let mut next = position.clone();
+            next.play_unchecked(*m);
+            next.board() == standing
+        };
+        let beyond = position.legal_moves().into_iter().find(leads)?;
+        self.task = Some(Task::Hand(Awaited::TakeBack));
+        Some(beyond)
+    }
+
     /// Drops the player's task once the pieces stand as in the game.
     pub(super) fn mind_hand(&mut self, standing: &Board) {
         // The game with the move is followed only after the move was accepted.

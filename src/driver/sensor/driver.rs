@@ -587,6 +587,15 @@ impl<W: Wire> Driver for Sensor<W> {
         unmade
     }
 
+    fn ask_take_back_again(&mut self, now: Instant) -> Option<Move> {
+        if !self.answers || self.profile().moves_itself() {
+            return None;
+        }
+        let m = self.eyes.await_take_back_again()?;
+        self.show(now);
+        Some(m)
+    }
+
     fn stands_as(&self, board: &Board) -> bool {
         self.eyes.stand_as(board)
     }

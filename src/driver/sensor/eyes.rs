@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use shakmaty::{Bitboard, Board, Position};
+use shakmaty::{Bitboard, Board, Move, Position};
 
 use crate::{
     chess::{game::Game, sense::Sensed},
@@ -217,6 +217,14 @@ impl Eyes {
         match self {
             Self::Pieces(pieces) => pieces.await_again(),
             Self::Squares(squares) => squares.await_again(),
+        }
+    }
+
+    /// See [`Pieces::await_take_back_again`] and [`Squares::await_take_back_again`].
+    pub fn await_take_back_again(&mut self) -> Option<Move> {
+        match self {
+            Self::Pieces(pieces) => pieces.await_take_back_again(),
+            Self::Squares(squares) => squares.await_take_back_again(),
         }
     }
 

@@ -6,7 +6,7 @@ mod way;
 
 use std::time::{Duration, Instant};
 
-use shakmaty::{Bitboard, Board, Position};
+use shakmaty::{Bitboard, Board, Move, Position};
 
 use self::{
     answered::Answered,
@@ -185,6 +185,12 @@ impl Pieces {
     /// Gives the player the game's last move to carry out again, after a restart. `true` if the pieces show that it is unmade.
     pub fn await_again(&mut self) -> bool {
         self.is_settled() && self.follower.await_again(&self.standing)
+    }
+
+    /// Asks the player again, after a restart, to take back the move that the pieces show beyond the game; returns it.
+    pub fn await_take_back_again(&mut self) -> Option<Move> {
+        let standing = Some(&self.standing).filter(|_| self.is_settled());
+        self.follower.await_take_back_again(standing?)
     }
 
     /// The board moves the pieces itself from now on: how they stand is unknown until the next picture.

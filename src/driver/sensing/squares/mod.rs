@@ -9,7 +9,7 @@ mod unasked;
 
 use std::time::Instant;
 
-use shakmaty::{Bitboard, Board, Position, Square};
+use shakmaty::{Bitboard, Board, Move, Position, Square};
 
 use self::{
     promotion::PromotionGesture, reading::Reading, setup::Wrong, touched::Touched, unasked::Unasked,
@@ -260,6 +260,13 @@ impl Squares {
     /// Gives the player the game's last move to carry out again, after a restart. `true` if the squares show that it is unmade.
     pub fn await_again(&mut self) -> bool {
         self.picture().is_some() && self.follower.await_again(self.recogniser.standing())
+    }
+
+    /// Asks the player again, after a restart, to take back the move that the squares show beyond the game; returns it.
+    pub fn await_take_back_again(&mut self) -> Option<Move> {
+        self.picture()?;
+        self.follower
+            .await_take_back_again(self.recogniser.standing())
     }
 
     /// The player reports that the pieces are set up.
