@@ -42,41 +42,48 @@ impl Port {
 /// The ports below this folder, which is `/dev`; the kernel describes them below `sys`.
 ///
 /// An adapter without a serial number has the same name below `serial/by-id` as any other of its make, and only
-/// the last one that was plugged in has it. Then one of them has no such name, and the others' cannot be relied on.
+/// the last one that was plugged in has it. Then one of them has no such name, and that of the others, as far as they may be alike,
+/// cannot be relied on.
 pub fn serial_ports(dev: &Path, sys: &Path) -> Vec<Port> {
     let by_id = links(&dev.join("serial/by-id"));
     let by_path = links(&dev.join("serial/by-path"));
     let is_port =
         |path: &PathBuf| prefix(path).is_some_and(|prefix| prefix != "ttyS" || is_real(sys, path));
     let ports = entries(dev).into_iter().filter(is_port);
-    // Each with what its name leads to.
-    let ports: Vec<(PathBuf, Option<PathBuf>)> = ports
+    // Each with what its name leads to, and what is plugged in.
+    let ports: Vec<(PathBuf, Option<PathBuf>, Option<UsbDevice>)> = ports
         .map(|path| {
             let target = path.canonicalize().ok();
-            (path, target)
+            let usb = name_of(&path).and_then(|name| UsbDevice::of_tty(sys, name));
+            (path, target, usb)
         })
         .collect();
     let find = |links: &BTreeMap<PathBuf, PathBuf>, target: &Option<PathBuf>| {
         links.get(target.as_ref()?).cloned()
     };
-    let nameless = ports.iter();
-    let nameless = nameless.filter(|(_, target)| find(&by_id, target).is_none());
-    let shares: BTreeSet<&str> = nameless
-        .filter_map(|(path, _)| prefix(path))
-        .filter(|prefix| PLUGGED.contains(prefix))
+    let nameless: Vec<(&str, &Option<UsbDevice>)> = ports
+        .iter()
+        .filter(|(_, target, _)| find(&by_id, target).is_none())
+        .filter_map(|(path, _, usb)| Some((prefix(path)?, usb)))
+        .filter(|(prefix, _)| PLUGGED.contains(prefix))
         .collect();
-    let named = |(path, target): &(PathBuf, Option<PathBuf>)| {
-        let shares = prefix(path).is_some_and(|prefix| shares.contains(prefix));
+    let named = |(path, target, usb): &(PathBuf, Option<PathBuf>, Option<UsbDevice>)| {
+        let is_alike = |other: &Option<UsbDevice>| {
+            let both = usb.as_ref().zip(other.as_ref());
+            both.is_none_or(|(one, other)| one == other)
+        };
+        let mut others = nameless.iter();
+        let shares = others.any(|(of, other)| prefix(path) == Some(*of) && is_alike(other));
         let by_id = find(&by_id, target).filter(|_| !shares);
         let of_socket = by_id.is_none();
         Port {
             path: path.clone(),
             lasting: by_id.or_else(|| find(&by_path, target)),
             of_socket,
-            usb: name_of(path).and_then(|name| UsbDevice::of_tty(sys, name)),
+            usb: usb.clone(),
         }
     };
-    let listed = ports.iter().filter_map(|(_, target)| target.as_ref());
+    let listed = ports.iter().filter_map(|(_, target, _)| target.as_ref());
     let listed: BTreeSet<&PathBuf> = listed.collect();
     // A driver may give its ports names that are not known here; what is in that folder is a port.
     let others = by_id.iter().filter(|(target, _)| !listed.contains(target));
@@ -101,6 +108,7 @@ fn named_by_id(port: &Port) -> Option<UsbDevice> {
         vendor: 0,
         product: 0,
         name: name.replace('_', " "),
+        serial: None,
     })
 }
 
@@ -227,6 +235,44 @@ mod tests {
                 ("serial/by-path/pci-usb-0:2:1.0".to_owned(), true),
             ]
         );
+    }
+
+    #[test]
+    fn a_board_with_a_number_keeps_its_name_beside_two_adapters_that_have_none() {
+        let dev = dev(
+            &["ttyUSB0", "ttyUSB1", "ttyUSB2"],
+            &[
+                ("usb-FTDI_A1", "ttyUSB0"),
+                ("usb-1a86_USB_Serial", "ttyUSB2"),
+            ],
+            &[
+                ("usb-0:1", "ttyUSB0"),
+                ("usb-0:2", "ttyUSB1"),
+                ("usb-0:3", "ttyUSB2"),
+            ],
+        )
+        .unwrap();
+        let sys = tempfile::tempdir().unwrap();
+        let adapter: &[(&str, &str)] = &[("idVendor", "1a86"), ("idProduct", "7523")];
+        let board = &[
+            ("idVendor", "0403"),
+            ("idProduct", "6001"),
+            ("serial", "A1"),
+        ];
+        for (port, attributes) in [
+            ("ttyUSB0", &board[..]),
+            ("ttyUSB1", adapter),
+            ("ttyUSB2", adapter),
+        ] {
+            let device = sys.path().join("class/tty").join(port).join("device");
+            fs::create_dir_all(&device).unwrap();
+            for (name, text) in attributes {
+                fs::write(device.join(name), text).unwrap();
+            }
+        }
+        let ports = serial_ports(dev.path(), sys.path());
+        let of_socket: Vec<bool> = ports.iter().map(|port| port.of_socket).collect();
+        assert_eq!(of_socket, [false, true, true]);
     }
 
     #[test]

@@ -16,6 +16,8 @@ pub struct UsbDevice {
     pub product: u16,
     /// The maker's name and the product's, such as `DGT DGT Chessboard`.
     pub name: String,
+    /// Its own number, if it has one.
+    pub serial: Option<String>,
 }
 
 impl UsbDevice {
@@ -38,6 +40,7 @@ impl UsbDevice {
             vendor: number("idVendor")?,
             product: number("idProduct")?,
             name: texts.join(" "),
+            serial: attribute(folder, "serial"),
         })
     }
 }

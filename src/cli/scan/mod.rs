@@ -345,6 +345,7 @@ fn plugged(usb: &UsbDevice) -> String {
         vendor,
         product,
         name,
+        ..
     } = usb;
     let likeness = |make: &&Identity| make.on_usb(*vendor, *product, name);
     let adapter = MAKES.iter().filter_map(likeness).max() == Some(Likeness::Adapter);
