@@ -263,6 +263,18 @@ impl Config {
         own
     }
 
+    /// What is wrong if the main file names no board any more, though it did in this configuration before, and does not say that it
+    /// means that.
+    pub fn cut_off(&self, before: &Self) -> Option<&'static str> {
+        let names_any = |config: &Self| {
+            let mut all = config.all_boards();
+            all.any(|(name, _)| !config.added.contains(name))
+        };
+        (names_any(before) && !names_any(self) && !self.says_boards).then_some(
+            "no longer has any board, as if it were empty or cut off. If that is intended, write [boards] into it, or restart BoardBridge",
+        )
+    }
+
     /// Removes entries that name a missing board, so that the other boards can be played. `known`: whether a board with this
     /// name exists, even one with mistakes.
     fn leave_out(&mut self, known: impl Fn(&BoardName) -> bool) -> Vec<Problem> {

@@ -169,13 +169,6 @@ impl Daemon {
         ports.flatten().collect()
     }
 
-    /// Whether it runs any board of its own.
-    pub fn has_boards(&self) -> bool {
-        self.running
-            .iter()
-            .any(|running| matches!(running.part, Part::Board(..)))
-    }
-
     /// The bus.
     pub fn bus(&self) -> &Bus {
         &self.bus

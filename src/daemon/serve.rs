@@ -63,7 +63,7 @@ pub async fn serve(
             continue;
         }
         manager.reloading().await;
-        if let Some(config) = reload(&mut daemon, file).await {
+        if let Some(config) = reload(&mut daemon, desk.config(), file).await {
             desk.has(&daemon, config);
         }
         manager.ready().await;
@@ -96,21 +96,15 @@ async fn completed(file: &Path, config: Config) -> Config {
 }
 
 /// Reads the file again; returns the new configuration. A mistake in it changes nothing.
-async fn reload(daemon: &mut Daemon, file: &Path) -> Option<Config> {
+async fn reload(daemon: &mut Daemon, before: &Config, file: &Path) -> Option<Config> {
     info!("reading {} again", file.display());
     let unchanged = "the configuration stays as it was";
     match desk::loaded(file).await {
-        Ok(config)
-            if config.all_boards().next().is_none()
-                && !config.says_boards
-                && daemon.has_boards() =>
-        {
-            error!(
-                "{} no longer has any board, as if it were empty or cut off; {unchanged}. If that is intended, write [boards] into it, or restart BoardBridge",
-                file.display()
-            );
-        }
         Ok(config) => {
+            if let Some(wrong) = config.cut_off(before) {
+                error!("{} {wrong}; {unchanged}", file.display());
+                return None;
+            }
             say_if_empty(&config, file);
             match daemon.reload(&config).await {
                 Ok(()) => {

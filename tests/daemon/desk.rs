@@ -928,6 +928,33 @@ async fn the_player_and_the_place_of_saved_games_are_chosen_unless_the_main_file
 }
 
 #[tokio::test]
+async fn a_press_takes_no_board_away_where_the_main_file_was_cut_off() {
+    let far = "[boards.far]\nkind = \"swpp\"\ntcp = { address = \"127.0.0.1:1\" }\n";
+    let machine = Machine::start(far).await;
+    let _hand = machine.plugs(Kind::NovagCitrine, "ttyUSB0", BY_ID);
+    machine.has("citrine").await;
+    let file = machine.folder.path().join("bb.toml");
+    let whole = fs::read_to_string(&file).unwrap();
+    let table = json!({"name": "table"});
+    let renames = || machine.asks("POST", "boards/citrine/rename", &table);
+    fs::write(&file, whole.replace(far, "")).unwrap();
+    let (status, said) = renames().await;
+    let words = said["error"].as_str().unwrap();
+    assert!(
+        status == 409 && words.contains("no longer has any board"),
+        "{said}"
+    );
+    let names = async |m: &Machine| -> Vec<Value> {
+        let boards = m.boards().await.unwrap();
+        boards.iter().map(|board| board["board"].clone()).collect()
+    };
+    assert_eq!(names(&machine).await, ["far", "citrine"]);
+    fs::write(&file, whole.replace(far, "[boards]\n")).unwrap();
+    assert_eq!(renames().await.0, 200);
+    assert_eq!(names(&machine).await, ["table"]);
+}
+
+#[tokio::test]
 async fn a_press_leaves_a_file_of_settings_that_has_a_mistake_to_whoever_wrote_it() {
     let machine = Machine::start("").await;
     let text = "[games]\nsite = \"Köln\"\n[games]\n";

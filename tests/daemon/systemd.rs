@@ -467,6 +467,15 @@ async fn an_empty_or_cut_file_takes_no_board_away_unless_it_says_so() {
     let folder = House::folder();
     let hand = Hand::new(Kind::NovagCitrine, folder.path().join("citrine"), true);
     let good = text(folder.path(), ANY, &[("citrine", "citrine")]);
+    // What was added is no board of the file.
+    let state = folder.path().join("state");
+    let good = good.replace(
+        "[state]\ndirectory = \"off\"",
+        &format!("[state]\ndirectory = {state:?}"),
+    );
+    let added = "[boards.added]\nkind = \"swpp\"\ntcp = { address = \"127.0.0.1:1\" }\n";
+    fs::create_dir_all(state.join("boards.d")).unwrap();
+    fs::write(state.join("boards.d/added.toml"), added).unwrap();
     let mut service = Service::start(folder, &good, &[]);
     let mut gui = Gui::connect(service.uci().await).await;
     service.tells_of("READY=1").await;

@@ -254,6 +254,9 @@ impl Desk {
                 "the main file has a mistake, which has to be corrected first: {first}"
             ))
         })?;
+        if let Some(wrong) = config.cut_off(&self.config) {
+            return Err(Refused::NotNow(format!("the main file {wrong}")));
+        }
         let mut names = change.paths().map(|path| path.display().to_string());
         let problem = |name: String| {
             let line = config
