@@ -174,6 +174,50 @@ fn a_take_back_is_asked_for_again_after_a_restart() {
     a_take_back_is_asked_for_while_the_pieces_lack_it(pegasus(nobody()), restarted);
 }
 
+/// Two moves are to be taken back, and the daemon is killed before the hand has done anything.
+fn two_moves_are_taken_back_in_their_order<W: Wood>(mut table: Table<W>) {
+    for (hand, program) in [("d2d4", "d7d5"), ("e2e4", "e7e5")] {
+        table.plays(hand, true, tidily);
+        let reply = legal(&table, program);
+        assert!(table.game.push(reply));
+        table.states(false);
+        let shown = |table: &Table<W>| *table.snapshot().game == table.game;
+        table.comes("the reply", shown);
+        let heard = HandAction::Hear(program.parse().unwrap());
+        for action in [heard, HandAction::Execute] {
+            table.wood.does(table.now, Order::Do(action));
+        }
+        table.comes("the reply on the board", |table| {
+            table.snapshot().guidance.is_empty()
+                && table.wood.pieces().game().len() == table.game.len()
+        });
+        table.waits(Duration::from_secs(2));
+    }
+    table.game = table.game.truncated(2);
+    table.states(true);
+    let asked = |table: &Table<W>, text: &str| matches!(table.snapshot().advice, Advice::TakeBack(m) if uci(m) == text.parse().unwrap());
+    table.comes("the first take-back", |table| asked(table, "e7e5"));
+    table.restart(true);
+    table.is_ready();
+    table.waits(Duration::from_secs(10));
+    assert!(asked(&table, "e7e5"), "{}", table.whole_story());
+    table.wood.does(table.now, Order::Do(HandAction::TakeBack));
+    table.comes("the second take-back", |table| asked(table, "e2e4"));
+    table.wood.does(table.now, Order::Do(HandAction::TakeBack));
+    table.comes("the hand's turn", |table| {
+        table.snapshot().advice == Advice::YourMove(Color::White)
+    });
+    table.plays("c2c4", true, tidily);
+}
+
+#[test]
+fn two_moves_are_taken_back_in_their_order_after_a_restart() {
+    let nobody = pieces::Settings::default;
+    two_moves_are_taken_back_in_their_order(dgt(nobody()));
+    two_moves_are_taken_back_in_their_order(chessnut(nobody()));
+    two_moves_are_taken_back_in_their_order(pegasus(nobody()));
+}
+
 #[test]
 fn a_move_of_the_program_is_lit_again_after_a_restart() {
     let nobody = pieces::Settings::default;

@@ -136,7 +136,8 @@ impl Core {
         if goes_on && unmade && self.driver.light_again(now, self.held.game()) {
             return false;
         }
-        if goes_on && let Some(m) = self.driver.ask_take_back_again(now) {
+        let steps = goes_on || matches!(plan, Plan::Do(Step::TakeBack(_)));
+        if steps && let Some(m) = self.driver.ask_take_back_again(now) {
             self.current_step.ask(Some(Following {
                 advice: Advice::TakeBack(m),
                 game: self.held.game().clone(),
