@@ -320,7 +320,7 @@ fn check_config(file: &Path) -> ExitCode {
         Err(error) => return done::<(), _>(Err(error)),
     };
     let running = runtime.block_on(check::is_running(&config));
-    let here = check::Here::new(running).for_service();
+    let here = check::Here::new(running, &config).for_service();
     let engines = runtime.block_on(check::engines(&config, &here));
     let text = check::describe(&config, file, here, &engines);
     let code = written(write!(Printed(stdout()), "{text}"));

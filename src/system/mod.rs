@@ -6,6 +6,8 @@ pub mod apart;
 #[cfg(target_os = "linux")]
 pub mod cgroup;
 pub(crate) mod clock;
+#[cfg(target_os = "linux")]
+pub(crate) mod credential;
 pub(crate) mod credit;
 #[cfg(target_os = "linux")]
 pub mod holders;

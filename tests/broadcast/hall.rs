@@ -291,7 +291,7 @@ fn check_tells_what_is_pushed_and_the_line_of_a_mistake() {
         [[broadcast]]\nround = \"aBcDeFgH\"\npairings = \"round3.csv\"\ndelay = \"10m\"\ntoken_file = \"/nowhere/token\"\n";
     fs::write(&file, text).unwrap();
     let config = Config::load(&file).unwrap();
-    let told = describe(&config, &file, Here::new(true), "");
+    let told = describe(&config, &file, Here::new(true, &config), "");
     assert!(
         told.contains("aBcDeFgH") && told.contains("games of neo") && told.contains("10m late"),
         "{told}"

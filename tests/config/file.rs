@@ -82,6 +82,11 @@ fn a_secret_that_the_service_is_handed_is_read_where_its_file_is_named() {
             .map(|name| said.contains(&format!("/etc/boardbridge/{name}")))
     };
     assert_eq!(missed("lip_1234\n", "secret\n"), [false, false]);
+    // One of another name, by a line in the unit.
+    let named = text.replace("lichess.token", "anna.token");
+    fs::write(handed.path().join("anna.token"), "lip_1234\n").unwrap();
+    let said = check_with(&named, &environment).stdout;
+    assert!(!String::from_utf8(said).unwrap().contains("anna.token"));
     // `-` stands for none: then the files themselves count, and no test may read them.
     assert_eq!(missed("-\n", "-\n"), [true, true]);
 }
@@ -1157,6 +1162,7 @@ fn said_beside_the_service(file: &str, text: &str, drop_in: &str) -> Option<Stri
         cp /bin/sh "$HOMES/engine"
         mkdir -m 777 /run/games
         umask 077
+        for secret in lichess.token anna.token mqtt.password; do echo lip_1234 > /etc/boardbridge/$secret; done
         printf %s "$TEXT" > "$FILE"
         exec "$0" check --config "$FILE""#;
     if !is_root() {
@@ -1210,6 +1216,31 @@ fn root_checks_what_the_service_may() {
             return;
         };
         assert!(said.contains(&words), "{words}: {said}");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn root_checks_the_secrets_that_the_service_is_handed() {
+    let text = format!(
+        "{CITRINE}[lichess]\nboard = \"citrine\"\ntoken_file = \"/etc/boardbridge/lichess.token\"\n\
+         [[broadcast]]\nround = \"abcdefgh\"\ntoken_file = \"/etc/boardbridge/anna.token\"\n\
+         [mqtt]\nurl = \"mqtt://127.0.0.1\"\nuser = \"boards\"\npassword_file = \"/etc/boardbridge/mqtt.password\"\n"
+    );
+    let line = "LoadCredential=anna.token:/etc/boardbridge/anna.token";
+    for (drop_in, is_told) in [
+        (String::new(), true),
+        (format!("[Service]\n{line}\n"), false),
+    ] {
+        let file = "/etc/boardbridge/boardbridge.toml";
+        let Some(said) = said_beside_the_service(file, &text, &drop_in) else {
+            return;
+        };
+        assert_eq!(said.contains(line), is_told, "{said}");
+        assert!(
+            !said.contains("lichess.token") && !said.contains("mqtt.password"),
+            "{said}"
+        );
     }
 }
 

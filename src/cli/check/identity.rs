@@ -7,7 +7,10 @@ use std::{
 
 use nix::unistd::{Gid, Group, Uid, User, geteuid, setgroups, setresgid, setresuid};
 
-use crate::system::access::{self, HOMES};
+use crate::system::{
+    access::{self, HOMES},
+    credential,
+};
 
 /// Where the service may write: `StateDirectory=` in `systemd/boardbridge.service`.
 pub const STATE: &str = "/var/lib/boardbridge";
@@ -23,6 +26,12 @@ const UNITS: [&str; 3] = [
 const DROP_INS: &str = "/etc/systemd/system/boardbridge.service.d";
 /// The group that the unit has.
 const GROUP: &str = "dialout";
+/// What the unit hands over.
+const HANDED: [&str; 3] = [
+    "lichess.token:/etc/boardbridge/lichess.token",
+    "broadcast.token:/etc/boardbridge/broadcast.token",
+    "mqtt.password:/etc/boardbridge/mqtt.password",
+];
 /// The name that systemd gives the service's user while it runs.
 const NAME: &str = "boardbridge";
 /// The user without rights (systemd, `nobody`): it stands for that of a service that does not run.
@@ -113,6 +122,12 @@ impl Identity {
     pub fn is_kept_from(&self, path: &Path) -> bool {
         let is_below = |open: &String| path.starts_with(open);
         self.is_service() && !self.has(path) && !drop_in("ReadWritePaths", &[]).iter().any(is_below)
+    }
+
+    /// Whether systemd hands this file to the service, by the unit as it is packaged and changed here.
+    pub fn is_handed(&self, file: &Path) -> bool {
+        let is_its = |line: String| drop_in("LoadCredential", &HANDED).contains(&line);
+        self.is_service() && credential::line(file).is_some_and(is_its)
     }
 
     /// The key by which the unit, as it is packaged and changed here, hides this path from the service.

@@ -31,7 +31,10 @@ use crate::{
             settings::{BroadcastConfig, TOKEN},
         },
         lichess::token::{self, KEPT, Place, Token, TokenError},
-        mqtt::broker,
+        mqtt::{
+            broker,
+            settings::{MqttConfig, PasswordError},
+        },
         opponent::{
             settings::Program,
             trial::{self, Finding},
@@ -102,21 +105,74 @@ pub struct Here {
     /// Whether a daemon runs already.
     running: bool,
     holders: Holders,
-    /// The token that systemd hands to the service, which may not read its file.
-    handed: Result<Token, TokenError>,
-    /// The same for broadcasts.
-    handed_for_broadcasts: Result<Token, TokenError>,
+    /// As this user reads them: systemd reads them as root, too, and hands them to the service.
+    secrets: Secrets,
     identity: Identity,
 }
 
+/// The secrets of a configuration, by their files.
+#[derive(Debug)]
+struct Secrets {
+    /// The token for Lichess that is not of a login.
+    lichess: Result<Token, TokenError>,
+    /// That of each broadcast.
+    broadcasts: Vec<Result<Token, TokenError>>,
+    broker: Result<(), PasswordError>,
+}
+
+impl Secrets {
+    fn of(config: &Config) -> Self {
+        let lichess = config.lichess.as_ref();
+        let lichess = lichess.and_then(|entry| entry.token_file.as_deref());
+        let broadcasts = config.broadcast.iter();
+        let broadcasts = broadcasts.map(|entry| TOKEN.place(entry.token_file.as_deref()));
+        let password = config.mqtt.as_ref().map_or(Ok(None), MqttConfig::password);
+        Self {
+            lichess: token::read(&token::place(lichess)),
+            broadcasts: broadcasts.map(|file| TOKEN.read(&file)).collect(),
+            broker: password.map(drop),
+        }
+    }
+
+    /// As the service has them: what it is not handed it reads itself.
+    fn for_service(self, config: &Config, identity: &Identity) -> Self {
+        let own = Self::of(config);
+        let lichess = config.lichess.as_ref();
+        let lichess = lichess.and_then(|entry| entry.token_file.as_deref());
+        let is_handed = |file: &Path| identity.is_handed(file);
+        let broadcasts = config
+            .broadcast
+            .iter()
+            .zip(self.broadcasts)
+            .zip(own.broadcasts);
+        let broadcasts = broadcasts.map(|((entry, handed), own)| {
+            let file = TOKEN.file(entry.token_file.as_deref());
+            if is_handed(file) { handed } else { own }
+        });
+        let password = config.mqtt.as_ref().map(MqttConfig::file_of_password);
+        Self {
+            lichess: if is_handed(token::file(lichess)) {
+                self.lichess
+            } else {
+                own.lichess
+            },
+            broadcasts: broadcasts.collect(),
+            broker: if password.is_some_and(is_handed) {
+                self.broker
+            } else {
+                own.broker
+            },
+        }
+    }
+}
+
 impl Here {
-    /// For this user.
-    pub fn new(running: bool) -> Self {
+    /// For this user, and this configuration.
+    pub fn new(running: bool, config: &Config) -> Self {
         Self {
             running,
             holders: Holders::now(),
-            handed: token::read(&token::place(None)),
-            handed_for_broadcasts: TOKEN.read(&TOKEN.place(None)),
+            secrets: Secrets::of(config),
             identity: Identity::user(),
         }
     }
@@ -136,10 +192,10 @@ pub fn describe(config: &Config, file: &Path, here: Here, engines: &str) -> Stri
     let Here {
         running,
         holders,
-        handed,
-        handed_for_broadcasts,
+        secrets,
         identity,
     } = here;
+    let secrets = secrets.for_service(config, &identity);
     let mut listeners = Listeners::new(&identity, &holders, running);
     let mut ports = Ports::default();
     let mut text = String::new();
@@ -299,31 +355,32 @@ pub fn describe(config: &Config, file: &Path, here: Here, engines: &str) -> Stri
         let name = board.as_str();
         let _ = writeln!(text, "  lichess  {name:<18} {}", entry.server());
         let read = match entry.token_file.as_deref() {
-            None => kept.unwrap_or(handed),
-            named => token::read(&token::place(named)),
+            None => kept.unwrap_or(secrets.lichess),
+            Some(_) => secrets.lichess,
         };
         text += &told(name, of_token(read.as_ref(), &identity));
     }
     let names = config.names();
-    for entry in &config.broadcast {
+    for (entry, own) in config.broadcast.iter().zip(secrets.broadcasts) {
         text += &round(entry, &entry.boards(names.iter()));
-        let named = entry.token_file.as_deref();
-        let named = named.map(|file| TOKEN.read(file));
-        let is_missing = matches!(handed_for_broadcasts, Err(TokenError::Missing { .. }));
-        let state = config.state.path().filter(|_| is_missing);
+        let is_missing = matches!(own, Err(TokenError::Missing { .. }));
+        let may_log_in = entry.token_file.is_none() && is_missing;
+        let state = config.state.path().filter(|_| may_log_in);
         let login = state.and_then(|state| TOKEN.of_login(&state.join(KEPT), entry.server()));
-        let read = named.as_ref().or(login.as_ref());
-        let read = read.unwrap_or(&handed_for_broadcasts);
+        let read = login.unwrap_or(own);
         text += &told(&entry.round, of_token(read.as_ref(), &identity));
     }
     if let Some(mqtt) = &config.mqtt {
         let daemon = mqtt.daemon();
         let _ = writeln!(text, "  mqtt     {:<18} {}", daemon.as_str(), mqtt.url);
-        let outcome = match broker::check(mqtt) {
-            Ok(()) => Outcome::Works,
-            Err(error) => Outcome::Problem(error.to_string()),
+        let password = match secrets.broker {
+            Err(PasswordError::NotOurs { .. }) if !identity.is_service() => {
+                Outcome::Note(ROOT_ALONE.replace("{}", "password"))
+            }
+            password => of(password),
         };
-        text += &told("mqtt", outcome);
+        text += &told("mqtt", password);
+        text += &told("mqtt", of(broker::check_authority(mqtt)));
     }
     for (name, board) in &config.remotes {
         let _ = writeln!(text, "  board    {name:<18} {} over the broker", board.mqtt);
@@ -396,15 +453,25 @@ fn needs(memory: u64, machine: Option<u64>, files: usize) -> String {
     text
 }
 
+/// What is told of a secret that this user may not read.
+const ROOT_ALONE: &str = "only root may read the {}: `sudo boardbridge check` tries it";
+
+fn of<E: ToString>(tried: Result<(), E>) -> Outcome {
+    tried.map_or_else(
+        |error| Outcome::Problem(error.to_string()),
+        |()| Outcome::Works,
+    )
+}
+
 /// Whether a token can be read.
 fn of_token(read: Result<&Token, &TokenError>, identity: &Identity) -> Outcome {
     match read {
         Ok(_) => Outcome::Works,
         // It is made later.
         Err(error @ TokenError::Missing { .. }) => Outcome::Note(error.to_string()),
-        Err(TokenError::NotOurs(_)) if !identity.is_service() => Outcome::Note(
-            "only root may read the token: `sudo boardbridge check` tries it".to_owned(),
-        ),
+        Err(TokenError::NotOurs { .. }) if !identity.is_service() => {
+            Outcome::Note(ROOT_ALONE.replace("{}", "token"))
+        }
         Err(error) => Outcome::Problem(error.to_string()),
     }
 }

@@ -22,7 +22,12 @@ fn the_configuration_has_its_kind_its_keys_and_its_ways() {
     let board = config.boards.values().next().unwrap();
     let transport = board.transport(&Radio::default()).unwrap();
     assert!(matches!(&transport, Transport::Serial(port) if port.baud == 1200));
-    let said = check::describe(&config, Path::new("toy.toml"), check::Here::new(false), "");
+    let said = check::describe(
+        &config,
+        Path::new("toy.toml"),
+        check::Here::new(false, &config),
+        "",
+    );
     assert!(said.contains("toy on /dev/ttyUSB0 at 1200 baud"), "{said}");
     assert_eq!(board.to_toml(), "kind = \"toy\"\nloud = true");
 

@@ -20,7 +20,6 @@ const ID: usize = 8;
 
 /// The token with which games are pushed.
 pub const TOKEN: Purpose = Purpose {
-    credential: "broadcast.token",
     default_file: "/etc/boardbridge/broadcast.token",
     remedy: "log in to Lichess on the page, or make one at https://lichess.org/account/oauth/token/create?scopes[]=study:read&scopes[]=study:write&description=BoardBridge \
              and write it there, with `chmod 600`",

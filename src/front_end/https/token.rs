@@ -1,7 +1,7 @@
 //! The token of an account on a server. It is shown to no one: not in the log, not in messages.
 
 use std::{
-    env, fmt, fs, io,
+    fmt, fs, io,
     os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
 };
@@ -9,7 +9,7 @@ use std::{
 use hyper::header::HeaderValue;
 use thiserror::Error;
 
-use crate::system::regular_file;
+use crate::system::{credential, regular_file};
 
 /// The longest token, in bytes: Lichess asks to allow for 512 and more.
 pub const MAX_TOKEN: usize = 4096;
@@ -41,11 +41,13 @@ pub enum TokenError {
         source: io::Error,
     },
     /// Only another user may read it.
-    #[error(
-        "this user may not read the token in {}. The service is handed a new one when it starts: `sudo systemctl restart \
-         boardbridge`", .0.display()
-    )]
-    NotOurs(PathBuf),
+    #[error("this user may not read the token in {}. {remedy}", .file.display())]
+    NotOurs {
+        /// Where it is.
+        file: PathBuf,
+        /// How the service reads it all the same.
+        remedy: String,
+    },
     /// Others may read it.
     #[error("others may read the token in {file}: chmod 600 {file}", file = .0.display())]
     Open(PathBuf),
@@ -112,29 +114,21 @@ impl fmt::Debug for Token {
 /// What a token is for, and where it is kept unless the configuration says otherwise.
 #[derive(Clone, Copy, Debug)]
 pub struct Purpose {
-    /// The name of the systemd credential.
-    pub credential: &'static str,
-    /// The file without a credential.
+    /// The file, unless another one is named. The packaged service is handed it.
     pub default_file: &'static str,
     /// How to make a token.
     pub remedy: &'static str,
 }
 
 impl Purpose {
-    /// Where the token is: the file named, or the credential that systemd hands over, or the default file. To name the default
-    /// file means the credential too: the service is handed that file, which it may not read itself.
+    /// The file with the token.
+    pub fn file<'a>(&self, named: Option<&'a Path>) -> &'a Path {
+        named.unwrap_or(Path::new(self.default_file))
+    }
+
+    /// Where the token is read: that file, or what systemd hands the service of it.
     pub fn place(&self, named: Option<&Path>) -> PathBuf {
-        if let Some(file) = named.filter(|file| *file != Path::new(self.default_file)) {
-            return file.to_owned();
-        }
-        let credentials = env::var_os("CREDENTIALS_DIRECTORY").map(PathBuf::from);
-        let credential = credentials.map(|folder| folder.join(self.credential));
-        // The unit passes `-` where there is no token.
-        let is_set = |file: &PathBuf| {
-            regular_file::read(file, MAX_FILE).is_ok_and(|text| text.trim_ascii() != b"-")
-        };
-        let credential = credential.filter(is_set);
-        credential.unwrap_or_else(|| self.default_file.into())
+        credential::place(self.file(named))
     }
 
     /// Reads a token.
@@ -169,17 +163,17 @@ impl Purpose {
                 file: file.to_owned(),
                 remedy: self.remedy,
             },
-            io::ErrorKind::PermissionDenied => TokenError::NotOurs(file.to_owned()),
+            io::ErrorKind::PermissionDenied => TokenError::NotOurs {
+                file: file.to_owned(),
+                remedy: credential::remedy(file, self.default_file),
+            },
             _ => TokenError::Unreadable {
                 file: file.to_owned(),
                 source,
             },
         };
         let mode = fs::metadata(file).map_err(unreadable)?.permissions().mode();
-        // systemd's credentials are readable by their user alone, whatever their mode.
-        let credentials = env::var_os("CREDENTIALS_DIRECTORY").map(PathBuf::from);
-        let guarded = credentials.is_some_and(|folder| file.starts_with(folder));
-        if mode & 0o077 != 0 && !guarded {
+        if mode & 0o077 != 0 && !credential::is_handed(file) {
             return Err(TokenError::Open(file.to_owned()));
         }
         let bytes = regular_file::read(file, MAX_FILE).map_err(unreadable)?;
@@ -192,7 +186,6 @@ mod tests {
     use super::*;
 
     const PURPOSE: Purpose = Purpose {
-        credential: "test.token",
         default_file: "/nowhere",
         remedy: "make one",
     };

@@ -15,14 +15,18 @@ pub const DEFAULT_FILE: &str = "/etc/boardbridge/lichess.token";
 pub const KEPT: &str = "lichess.token";
 
 const PURPOSE: Purpose = Purpose {
-    credential: "lichess.token",
     default_file: DEFAULT_FILE,
     remedy: "log in on the page, or make one with `sudo boardbridge lichess login --token`",
 };
 
-/// Where the token is: the file named, or the credential that systemd hands over, or the default file.
+/// Where the token is read: the file named, or else the default one, or what systemd hands the service of it.
 pub fn place(named: Option<&Path>) -> PathBuf {
     PURPOSE.place(named)
+}
+
+/// The file with the token: the one named, or else the default one.
+pub fn file(named: Option<&Path>) -> &Path {
+    PURPOSE.file(named)
 }
 
 /// Reads a token.

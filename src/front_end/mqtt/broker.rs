@@ -182,8 +182,7 @@ impl Connection {
 ///
 /// # Errors
 /// [`BrokerError`].
-pub fn check(config: &MqttConfig) -> Result<(), BrokerError> {
-    config.password()?;
+pub fn check_authority(config: &MqttConfig) -> Result<(), BrokerError> {
     if config.url.tls
         && let Some(file) = &config.ca_file
     {

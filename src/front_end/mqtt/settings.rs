@@ -13,16 +13,14 @@ use thiserror::Error;
 
 use crate::{
     net::door::Served,
-    system::regular_file,
+    system::{credential, regular_file},
     text::toml_value::{Wrong, checked, from_home},
     vocabulary::BoardName,
 };
 
 /// The kind of a board that another daemon has.
 pub const REMOTE: &str = "remote";
-/// The name of the systemd credential with the password.
-pub const CREDENTIAL: &str = "mqtt.password";
-/// The file that the service is handed as this credential, and may not read itself.
+/// The file with the password that the packaged service is handed, and may not read itself.
 const HANDED: &str = "/etc/boardbridge/mqtt.password";
 /// The port of a broker, unless another is named (MQTT 5.0, section 4.2: as registered with IANA).
 const PORT: u16 = 1883;
@@ -306,6 +304,14 @@ pub enum PasswordError {
         /// What the system says.
         source: io::Error,
     },
+    /// Only another user may read it.
+    #[error("this user may not read the password in {}. {remedy}", .file.display())]
+    NotOurs {
+        /// Where it is.
+        file: PathBuf,
+        /// How the service reads it all the same.
+        remedy: String,
+    },
     /// Others may read it.
     #[error("others may read the password in {file}: chmod 600 {file}", file = .0.display())]
     Open(PathBuf),
@@ -317,23 +323,17 @@ impl MqttConfig {
         self.name.clone().unwrap_or_else(DaemonName::of_this_host)
     }
 
-    /// Where the password is: the file named, or the credential that systemd hands over. To name the file that the service is
-    /// handed means the credential too.
+    /// The file with the password.
+    pub fn file_of_password(&self) -> &Path {
+        self.password_file.as_deref().unwrap_or(Path::new(HANDED))
+    }
+
+    /// Where the password is read: the file named, or what systemd hands the service of it, or of its own file.
     pub fn password_place(&self) -> Option<PathBuf> {
-        let named = self.password_file.clone();
-        if named
-            .as_deref()
-            .is_some_and(|file| file != Path::new(HANDED))
-        {
-            return named;
+        match &self.password_file {
+            Some(file) => Some(credential::place(file)),
+            None => credential::handed(Path::new(HANDED)),
         }
-        let folder = std::env::var_os("CREDENTIALS_DIRECTORY").map(PathBuf::from);
-        // The unit passes `-` where there is no password.
-        let is_set = |file: &PathBuf| {
-            regular_file::read(file, MAX_PASSWORD).is_ok_and(|text| text.trim_ascii() != b"-")
-        };
-        let credential = folder.map(|folder| folder.join(CREDENTIAL));
-        credential.filter(is_set).or(named)
     }
 
     /// The password, without the end of its line; `None` if none is configured.
@@ -344,12 +344,17 @@ impl MqttConfig {
         let Some(file) = self.password_place() else {
             return Ok(None);
         };
-        let unreadable = |source| PasswordError::Unreadable {
-            file: file.clone(),
-            source,
+        let unreadable = |source: io::Error| match source.kind() {
+            io::ErrorKind::PermissionDenied => PasswordError::NotOurs {
+                file: file.clone(),
+                remedy: credential::remedy(&file, HANDED),
+            },
+            _ => PasswordError::Unreadable {
+                file: file.clone(),
+                source,
+            },
         };
-        // A credential is the service's own, whatever its mode.
-        if self.password_file.as_ref() == Some(&file) {
+        if !credential::is_handed(&file) {
             let mode = fs::metadata(&file)
                 .map_err(unreadable)?
                 .permissions()
