@@ -271,7 +271,7 @@ impl Config {
             all.any(|(name, _)| !config.added.contains(name))
         };
         (names_any(before) && !names_any(self) && !self.says_boards).then_some(
-            "no longer has any board, as if it were empty or cut off. If that is intended, write [boards] into it, or restart BoardBridge",
+            "the main file no longer has any board, as if it were empty or cut off. If that is intended, write [boards] into it, or restart BoardBridge",
         )
     }
 

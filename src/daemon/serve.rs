@@ -102,7 +102,7 @@ async fn reload(daemon: &mut Daemon, before: &Config, file: &Path) -> Option<Con
     match desk::loaded(file).await {
         Ok(config) => {
             if let Some(wrong) = config.cut_off(before) {
-                error!("{} {wrong}; {unchanged}", file.display());
+                error!("{}: {wrong}; {unchanged}", file.display());
                 return None;
             }
             say_if_empty(&config, file);

@@ -255,7 +255,7 @@ impl Desk {
             ))
         })?;
         if let Some(wrong) = config.cut_off(&self.config) {
-            return Err(Refused::NotNow(format!("the main file {wrong}")));
+            return Err(Refused::NotNow(wrong.to_owned()));
         }
         let mut names = change.paths().map(|path| path.display().to_string());
         let problem = |name: String| {

@@ -41,7 +41,7 @@ pub enum TokenError {
         source: io::Error,
     },
     /// Only another user may read it.
-    #[error("this user may not read the token in {}. {remedy}", .file.display())]
+    #[error("this user may not read the token in {file}. {remedy}", file = .file.display())]
     NotOurs {
         /// Where it is.
         file: PathBuf,
