@@ -104,8 +104,13 @@ pub fn plan(held: &Held, target: &Game, board: Profile, given: Circumstances) ->
         ways.push((new_game_cost + target.len(), Step::NewGame(given.beginning)));
     }
     if let Some(cost) = set_up {
-        // The double step is shown after it.
-        ways.push((cost, Step::SetUp(Box::new(target.without_en_passant()))));
+        // Where the board does not follow the pieces, the double step is shown after it.
+        let position = if board.senses() {
+            target.clone()
+        } else {
+            target.without_en_passant()
+        };
+        ways.push((cost, Step::SetUp(Box::new(position))));
     }
     // The first of equals: a move before a new game, a new game before a set-up.
     match ways.into_iter().min_by_key(|(cost, _)| *cost) {

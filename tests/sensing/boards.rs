@@ -683,6 +683,45 @@ fn a_new_game_that_has_moves_is_put_up_where_these_have_led() {
     a_new_game_put_up_where_it_has_come_to(chessnut_by_usb);
 }
 
+/// The pieces stand already where a game goes on with a capture en passant, when the program states that game.
+fn a_double_step_that_stands_already<W: Wood>(
+    table: impl Fn(pieces::Settings) -> Table<W>,
+    knows_pieces: bool,
+) {
+    use boardbridge::chess::game::Game as Stated;
+    let mut told = Stated::standard();
+    told.play_uci("e2e4 a7a6 e4e5 d7d5".split_whitespace())
+        .unwrap();
+    let fen = "rnbqkbnr/1pp1pppp/p7/3pP3/8/8/PPPP1PPP/RNBQKBNR w KQkq d6 0 3";
+    let alone = Stated::from_fen(fen).unwrap();
+    // A board of squares is led back to where the two games part.
+    let whole = knows_pieces.then(|| told.clone());
+    for stated in [Some(alone), whole].into_iter().flatten() {
+        let mut table = table(person());
+        table.plays("d2d4 g8f6", true, tidily);
+        let put_up = HandAction::SetUp(Box::new(Game::from_start(told.position().clone())));
+        table.wood.does(table.now, Order::Do(put_up));
+        table.waits(Duration::from_secs(30));
+        table.game = stated;
+        table.states(true);
+        table.comes("the hand's turn", |table| {
+            table.snapshot().advice == Advice::YourMove(Color::White)
+        });
+        let m = legal(&table, "e5d6");
+        table.wood.does(table.now, tidily("e5d6".parse().unwrap()));
+        table.comes("the capture", |table| {
+            table.program.answer(&table.snapshot()) == Some(m)
+        });
+    }
+}
+
+#[test]
+fn a_position_with_a_capture_en_passant_is_taken_as_it_stands() {
+    a_double_step_that_stands_already(dgt, true);
+    a_double_step_that_stands_already(chessnut, true);
+    a_double_step_that_stands_already(pegasus, false);
+}
+
 /// A hand that puts back four moves so quickly that no position between stands.
 fn many_moves_taken_back_at_once<W: Wood>(table: impl Fn(pieces::Settings) -> Table<W>) {
     let mut table = table(person());

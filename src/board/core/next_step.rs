@@ -115,10 +115,7 @@ impl Core {
         if !goes_on || self.driver.profile() != (Profile::Pieces { motor: false }) {
             return false;
         }
-        let position = target.position();
-        // A position gives no en-passant right: see `plan`.
-        let can_be_set_up = position.legal_ep_square().is_none() && !self.waits.refuses_set_ups();
-        can_be_set_up && self.driver.stands_as(position.board())
+        !self.waits.refuses_set_ups() && self.driver.stands_as(target.position().board())
     }
 
     /// Whether the target's next move may have reached the board before the link was lost.
