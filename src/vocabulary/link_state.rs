@@ -8,7 +8,10 @@ pub enum LinkState {
     /// No link, for this reason.
     Down(String),
     /// The port is open; the board has not answered yet, or is still telling its game.
-    Asking,
+    Asking {
+        /// Why the driver gave the last link up, if nothing has come from the board since.
+        why: Option<String>,
+    },
     /// The port is open; a board of a kind that cannot be asked has sent nothing yet. It may be quiet for long.
     Unheard {
         /// Unreadable data came.
@@ -53,7 +56,8 @@ impl LinkState {
             }
             Self::Mute => Some(MUTE.to_owned()),
             Self::Stranger(kind) => Some(stranger(*kind)),
-            Self::Asking | Self::Up | Self::Silent { garbled: false } => None,
+            Self::Asking { why } => why.clone(),
+            Self::Up | Self::Silent { garbled: false } => None,
         }
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use boardbridge::{
     chess::game::uci,
-    vocabulary::{Advice, ClientName, Command},
+    vocabulary::{Advice, ClientName, Command, LinkState},
 };
 use rig::program::Program;
 use shakmaty::{Bitboard, CastlingMode, Color, Square, fen::Fen, uci::UciMove};
@@ -279,6 +279,14 @@ fn a_pegasus_that_is_locked_or_not_calibrated_says_so_and_its_squares_are_no_pos
             table.faults.iter().any(|why| why.contains(words))
         });
         assert!(!table.snapshot().sure);
+        // Whoever looks while it is tried again is told, too.
+        let asks = |table: &Table<pegasus::Pegasus>| {
+            matches!(table.snapshot().link, LinkState::Asking { .. })
+        };
+        table.comes("another try", asks);
+        let state = table.snapshot();
+        assert!(state.link.why().is_some_and(|why| why.contains(words)));
+        assert!(state.advice.to_string().contains(words), "{words}");
     };
     let usual = pegasus::Settings::default;
     told(usual(), "", "set `key`");

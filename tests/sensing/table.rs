@@ -232,8 +232,8 @@ impl<W: Wood> Clocked for Table<W> {
                 }
             } else if let Some(why) = self.core.poll_hang_up() {
                 self.note(format!("hung up: {why}"));
-                self.faults.push(why);
-                self.unlink();
+                self.faults.push(why.clone());
+                self.unlink_for(why);
                 self.links_at = Some(self.now + self.core.pause_between_links());
             } else if self.links_at.take_if(|at| *at <= self.now).is_some() {
                 self.link();
@@ -324,10 +324,14 @@ impl<W: Wood> Table<W> {
     }
 
     pub fn unlink(&mut self) {
+        self.unlink_for("the test".to_owned());
+    }
+
+    fn unlink_for(&mut self, why: String) {
         self.linked = false;
         self.unread.clear();
         self.wood.linked(self.now, false);
-        self.core.link_down(self.now, "the test".to_owned());
+        self.core.link_down(self.now, why);
     }
 
     /// The daemon is killed, and goes on from what it kept. The program states its game again.

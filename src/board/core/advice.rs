@@ -35,11 +35,13 @@ impl Core {
     /// Advice for when the link is not working.
     fn connect(&self) -> Option<Advice> {
         match self.contact.state() {
-            LinkState::Down(why) => Some(Advice::NoLink(why.clone())),
+            LinkState::Down(why) | LinkState::Asking { why: Some(why) } => {
+                Some(Advice::NoLink(why.clone()))
+            }
             LinkState::Silent { garbled } => Some(Advice::Silent { garbled: *garbled }),
             LinkState::Mute => Some(Advice::Mute),
             LinkState::Stranger(kind) => Some(Advice::Stranger(*kind)),
-            LinkState::Asking | LinkState::Unheard { .. } | LinkState::Up => None,
+            LinkState::Asking { why: None } | LinkState::Unheard { .. } | LinkState::Up => None,
         }
     }
 

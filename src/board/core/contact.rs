@@ -6,6 +6,8 @@ use crate::vocabulary::{BoardKind, LinkState};
 #[derive(Debug)]
 pub(super) struct Contact {
     state: LinkState,
+    /// Why the driver gave the last link up.
+    given_up: Option<String>,
     /// Only unreadable data has come over this link.
     garbled: bool,
     /// The board has answered, over this link or an earlier one.
@@ -20,6 +22,7 @@ impl Default for Contact {
     fn default() -> Self {
         Self {
             state: LinkState::Down("not connected yet".to_owned()),
+            given_up: None,
             garbled: false,
             heard: false,
             id: None,
@@ -57,17 +60,25 @@ impl Contact {
 
     /// The link is up.
     pub fn up(&mut self) {
-        self.state = LinkState::Asking;
+        let why = self.given_up.clone();
+        self.state = LinkState::Asking { why };
         self.garbled = false;
+    }
+
+    /// The driver gives the link up.
+    pub fn gives_up(&mut self, why: String) {
+        self.given_up = Some(why);
     }
 
     /// The link is down. `true` if that is new.
     pub fn down(&mut self, why: String) -> bool {
+        self.given_up.take_if(|given_up| *given_up != why);
         self.turn(LinkState::Down(why))
     }
 
     /// The board answers. `true` if that is new.
     pub fn answers(&mut self, id: Option<String>) -> bool {
+        self.given_up = None;
         self.garbled = false;
         self.heard = true;
         let names_itself = id.is_some();

@@ -182,7 +182,9 @@ impl Core {
 
     /// Why the link is useless and must be reopened. Returned once.
     pub fn poll_hang_up(&mut self) -> Option<String> {
-        self.driver.poll_hang_up()
+        let why = self.driver.poll_hang_up()?;
+        self.contact.gives_up(why.clone());
+        Some(why)
     }
 
     /// How long the board must be without a link, at least, before the next.

@@ -395,7 +395,7 @@ pub fn eboards(boards: &[Arc<Snapshot>]) -> Value {
 fn eboard(board: &Snapshot) -> Value {
     let state = match &board.link {
         LinkState::Up | LinkState::Unheard { .. } => "ACTIVE",
-        LinkState::Asking => "DELAYED",
+        LinkState::Asking { .. } => "DELAYED",
         LinkState::Silent { .. } | LinkState::Mute => "NOTRESPONDING",
         LinkState::Down(_) | LinkState::Stranger(_) => "INACTIVE",
     };

@@ -337,7 +337,9 @@ impl Object {
         let why = || self.why.clone().unwrap_or_default();
         match self.link.as_str() {
             "up" => LinkState::Up,
-            "asking" => LinkState::Asking,
+            "asking" => LinkState::Asking {
+                why: self.why.clone(),
+            },
             "unheard" => LinkState::Unheard { garbled: false },
             "silent" => LinkState::Silent { garbled: false },
             _ => LinkState::Down(why()),
@@ -346,7 +348,7 @@ impl Object {
 
     /// A move that is to be made counts as such for programs; anything else is told as the daemon words it.
     fn advice(&self, link: &LinkState, game: &Game, target: Option<&Game>) -> Advice {
-        if let LinkState::Down(why) = link {
+        if let LinkState::Down(why) | LinkState::Asking { why: Some(why) } = link {
             return Advice::NoLink(why.clone());
         }
         let ahead = target.filter(|target| target.continues(game));

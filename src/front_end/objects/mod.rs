@@ -25,7 +25,7 @@ use crate::{
 fn link(link: &LinkState) -> &'static str {
     match link {
         LinkState::Down(_) => "down",
-        LinkState::Asking => "asking",
+        LinkState::Asking { .. } => "asking",
         LinkState::Unheard { .. } => "unheard",
         LinkState::Up => "up",
         LinkState::Silent { .. } | LinkState::Mute => "silent",

@@ -735,7 +735,9 @@ impl Any {
         };
         snapshot.link = match self.link.0 % 7 {
             0 => LinkState::Down(self.link.1.clone()),
-            1 => LinkState::Asking,
+            1 => LinkState::Asking {
+                why: Some(self.link.1.clone()),
+            },
             2 => LinkState::Silent { garbled: false },
             3 => LinkState::Silent { garbled: true },
             4 => LinkState::Unheard { garbled: false },

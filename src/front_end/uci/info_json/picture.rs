@@ -96,7 +96,7 @@ fn board_rows(snapshot: &Snapshot, client: &ClientName, own: bool) -> Vec<Row> {
         "Link",
         match &snapshot.link {
             LinkState::Down(why) => format!("down: {why}"),
-            LinkState::Asking => "the board has not told its game yet".to_owned(),
+            LinkState::Asking { why: None } => "the board has not told its game yet".to_owned(),
             LinkState::Up => "up".to_owned(),
             LinkState::Silent { garbled: false } => "the board does not answer".to_owned(),
             link => link.why().unwrap_or_default(),
