@@ -65,6 +65,7 @@ pub async fn serve(
         manager.reloading().await;
         if let Some(config) = reload(&mut daemon, desk.config(), file).await {
             desk.has(&daemon, config);
+            desk.welcome(&mut daemon).await;
         }
         manager.ready().await;
     }

@@ -327,6 +327,22 @@ async fn a_general_adapter_is_asked_only_when_somebody_adds_it() {
 }
 
 #[tokio::test]
+async fn a_board_that_came_while_the_file_had_a_mistake_is_taken_once_that_is_corrected() {
+    let machine = Machine::start("").await;
+    let file = machine.folder.path().join("bb.toml");
+    let good = fs::read_to_string(&file).unwrap();
+    fs::write(&file, format!("{good}[boards.x]\n")).unwrap();
+    let _first = machine.plugs(Kind::NovagCitrine, "ttyUSB0", BY_ID);
+    machine.finds().await;
+    assert_eq!(machine.boards().await.unwrap(), Vec::<Value>::new());
+    fs::write(&file, good).unwrap();
+    let another = BY_ID.replace("0042", "0043");
+    let _second = machine.plugs(Kind::NovagCitrine, "ttyUSB1", &another);
+    machine.has("citrine").await;
+    machine.has("citrine2").await;
+}
+
+#[tokio::test]
 async fn nothing_is_taken_where_the_configuration_does_not_want_it() {
     for (more, finds) in [
         ("[discovery]\nserial = \"ask\"\nbluetooth = \"off\"\n", 1),

@@ -167,16 +167,16 @@ impl Desk {
             let comes = sighting.is_sure && self.config.discovery.serial == Cables::Known;
             let comes = comes && !self.was_removed(&sighting.way).await;
             if let (true, [make]) = (comes, &sighting.makes[..]) {
-                match self.add(daemon, &sighting, make, None, None, None).await {
-                    Ok(_) => continue,
-                    Err(refused) => warn!("{} is not used: {refused}", escaped(&sighting.name)),
+                // What keeps it from being used may have gone at the next time.
+                if let Err(refused) = self.add(daemon, &sighting, make, None, None, None).await {
+                    warn!("{} is not used: {refused}", escaped(&sighting.name));
                 }
-            } else {
-                info!(
-                    "found {}: if it is a board, add it on the page or by `boardbridge add`",
-                    shown(&sighting)
-                );
+                continue;
             }
+            info!(
+                "found {}: if it is a board, add it on the page or by `boardbridge add`",
+                shown(&sighting)
+            );
             self.told.push(id);
         }
     }
