@@ -204,6 +204,16 @@ impl PartialEq for BoardConfig {
 }
 
 impl BoardConfig {
+    /// Whether the same keys lead to this board and to the other one.
+    pub fn is_reached_as(&self, other: &Self) -> bool {
+        let port = |board: &Self| board.serial.as_ref().map(|serial| serial.port.clone());
+        port(self) == port(other)
+            && self.ble == other.ble
+            && self.tcp == other.tcp
+            && self.rfcomm == other.rfcomm
+            && self.hid == other.hid
+    }
+
     /// Reads `[boards.NAME]`.
     ///
     /// serde alone cannot: which keys there are depends on the kind.

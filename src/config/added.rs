@@ -187,10 +187,22 @@ fn board(config: &mut Config, file: &Path) -> Result<(), String> {
     let name = name.and_then(|name| name.parse::<BoardName>().ok());
     let name =
         name.ok_or_else(|| told(file, "is not named after a board, such as citrine.toml"))?;
-    if config.all_boards().any(|(known, _)| *known == name) {
-        return Ok(());
-    }
     let mut part = part(file, &["boards"])?;
+    if config.all_boards().any(|(known, _)| *known == name) {
+        let (main, kept) = (config.boards.get(&name), part.boards.get(&name));
+        // A copy in the main file is the same board.
+        let is_another = main
+            .zip(kept)
+            .is_some_and(|(main, kept)| !main.is_reached_as(kept));
+        return if is_another {
+            let other = format!(
+                "is not used: the main file has another [boards.{name}]. Give one of them another name, or delete this file"
+            );
+            Err(told(file, &other))
+        } else {
+            Ok(())
+        };
+    }
     let only = format!("has to be [boards.{name}] and nothing else");
     match part.boards.remove(&name) {
         Some(board) if part.boards.is_empty() => {

@@ -9,7 +9,7 @@ use std::{
 };
 
 use boardbridge::{
-    cli::call,
+    cli::{call, scan::Names},
     config::Config,
     daemon::{self, Inherited},
     front_end::whitepawn::rfcomm::SERIAL_PORT,
@@ -233,6 +233,9 @@ async fn a_board_with_a_name_of_its_own_is_plugged_in_and_plays_and_is_the_same_
         "{text}"
     );
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o077, 0);
+    // Pasted into the main file, what is found would take its place.
+    let mut names = Names::beside(&machine.web.to_string()).await;
+    assert_eq!(names.take("citrine"), "citrine2");
     // The first move, which nobody had to configure.
     let mut gui = Gui::connect(machine.uci).await;
     gui.says("uci").await;
@@ -441,10 +444,11 @@ async fn the_main_file_wins_and_a_file_with_mistakes_is_left_out_in_words() {
         "more.toml: [uci] belongs into the main file",
         "latin.toml: is not text in UTF-8",
         "long.toml: this is longer than",
+        "citrine.toml: is not used: the main file has another [boards.citrine]",
     ] {
         assert!(left_out.contains(words), "{words}\n{left_out}");
     }
-    assert_eq!(config.left_out.len(), 7, "{left_out}");
+    assert_eq!(config.left_out.len(), 8, "{left_out}");
     // What the main file says is not changed from the page.
     let machine = machine.restarts().await;
     for (method, path, body) in [

@@ -62,13 +62,20 @@ struct Held {
     board: String,
 }
 
-/// Names for boards, each used once.
+/// Names for boards, each used once, and none that the running daemon has given.
 #[derive(Debug, Default)]
 pub struct Names(Vec<String>);
 
 impl Names {
+    /// Those that the boards of this running daemon leave.
+    pub async fn beside(daemon: &str) -> Self {
+        let boards = running(daemon).await;
+        let taken = boards.iter().filter_map(|board| board["board"].as_str());
+        Self(taken.map(str::to_owned).collect())
+    }
+
     /// This name, with a number if it was used before.
-    fn take(&mut self, name: &str) -> String {
+    pub fn take(&mut self, name: &str) -> String {
         let numbered = (2..).map(|number| format!("{name}{number}"));
         let mut names = std::iter::once(name.to_owned()).chain(numbered);
         let free = names.find(|name| !self.0.contains(name));
@@ -94,7 +101,7 @@ pub enum Cable {
 /// # Errors
 /// It cannot be written.
 pub async fn run(output: &mut impl Write, look: Look<'_>) -> io::Result<()> {
-    let mut names = Names::default();
+    let mut names = Names::beside(look.daemon).await;
     let cable = serial(output, look, &mut names).await?;
     let cable = cable.max(usb(output, look, &mut names)?);
     let radio = Radio::default();
@@ -268,10 +275,15 @@ pub async fn serial(
     Ok(cable)
 }
 
-/// The boards that a running daemon has at serial ports; none without a daemon.
-async fn held(daemon: &str) -> Vec<Held> {
+/// The boards of a running daemon; none without one.
+async fn running(daemon: &str) -> Vec<Value> {
     let asked = timeout(DAEMON_WAIT, call::boards(daemon)).await;
-    let boards = asked.ok().and_then(Result::ok).unwrap_or_default();
+    asked.ok().and_then(Result::ok).unwrap_or_default()
+}
+
+/// Those of them that are at serial ports.
+async fn held(daemon: &str) -> Vec<Held> {
+    let boards = running(daemon).await;
     let held = boards.iter().filter_map(|board| {
         // `/dev/ttyUSB0 at 57600 baud`
         let (port, _) = board["transport"].as_str()?.rsplit_once(" at ")?;
