@@ -413,7 +413,10 @@ async fn a_chess_program_is_told_why_it_may_not_connect() {
         said.starts_with("info string 127.0.0.2 may not connect: [uci] admits 192.0.2.0/24"),
         "{said}"
     );
-    assert!(said.contains("allow = [\"127.0.0.2\"]"), "{said}");
+    assert!(
+        said.contains("allow = [\"192.0.2.0/24\", \"127.0.0.2\"]"),
+        "{said}"
+    );
 }
 
 #[tokio::test]

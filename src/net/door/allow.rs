@@ -14,6 +14,9 @@ use super::on_link::is_on_link;
 /// Networks listed at once: a club has a few.
 pub const MAX_NETWORKS: usize = 64;
 
+/// The private networks, in words.
+const PRIVATE: &str = "private networks";
+
 /// Which addresses may connect. This machine always may.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Allow {
@@ -22,9 +25,27 @@ pub enum Allow {
     #[default]
     Private,
     /// These networks.
-    Networks(Arc<[IpNet]>),
+    Networks(Arc<[Listed]>),
     /// Every address.
     Everybody,
+}
+
+/// What a list names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Listed {
+    /// [`Allow::Private`].
+    Private,
+    /// A network, or one machine.
+    Network(IpNet),
+}
+
+impl Listed {
+    fn admits(self, peer: IpAddr) -> bool {
+        match self {
+            Self::Private => is_private(peer) || is_neighbour(peer),
+            Self::Network(network) => network.contains(&peer),
+        }
+    }
 }
 
 /// A text is not a network.
@@ -47,10 +68,24 @@ impl Allow {
     pub fn admits(&self, peer: IpAddr) -> bool {
         let peer = peer.to_canonical();
         match self {
-            Self::Private => is_private(peer) || is_neighbour(peer),
-            Self::Networks(networks) => networks.iter().any(|network| network.contains(&peer)),
+            Self::Private => Listed::Private.admits(peer),
+            Self::Networks(listed) => listed.iter().any(|listed| listed.admits(peer)),
             Self::Everybody => true,
         }
+    }
+
+    /// The line of the configuration that admits this address, too.
+    pub fn line_with(&self, peer: IpAddr) -> String {
+        let text = |listed: &Listed| match listed {
+            Listed::Private => "\"private\"".to_owned(),
+            Listed::Network(network) => format!("\"{network}\""),
+        };
+        let listed: Vec<String> = match self {
+            Self::Private => vec![text(&Listed::Private)],
+            Self::Networks(listed) => listed.iter().map(text).collect(),
+            Self::Everybody => return "allow = \"everybody\"".to_owned(),
+        };
+        format!("allow = [{}, \"{peer}\"]", listed.join(", "))
     }
 }
 
@@ -82,10 +117,14 @@ fn network(text: &str) -> Result<IpNet, NotANetwork> {
 impl fmt::Display for Allow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Private => f.write_str("private networks"),
-            Self::Networks(networks) => {
-                let networks: Vec<String> = networks.iter().map(ToString::to_string).collect();
-                f.write_str(&networks.join(", "))
+            Self::Private => f.write_str(PRIVATE),
+            Self::Networks(listed) => {
+                let word = |listed: &Listed| match listed {
+                    Listed::Private => PRIVATE.to_owned(),
+                    Listed::Network(network) => network.to_string(),
+                };
+                let words: Vec<String> = listed.iter().map(word).collect();
+                f.write_str(&words.join(", "))
             }
             Self::Everybody => f.write_str("everybody"),
         }
@@ -116,15 +155,18 @@ impl<'de> Visitor<'de> for Read {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Allow, A::Error> {
-        let mut networks = Vec::new();
+        let mut listed = Vec::new();
         while let Some(text) = list.next_element::<String>()? {
-            networks.push(network(&text).map_err(de::Error::custom)?);
+            listed.push(match &*text {
+                "private" => Listed::Private,
+                text => Listed::Network(network(text).map_err(de::Error::custom)?),
+            });
         }
-        match networks.len() {
+        match listed.len() {
             0 => Err(de::Error::custom(
                 "lists no network: write \"private\", or a network such as \"192.168.1.0/24\"",
             )),
-            1..=MAX_NETWORKS => Ok(Allow::Networks(networks.into())),
+            1..=MAX_NETWORKS => Ok(Allow::Networks(listed.into())),
             many => Err(de::Error::custom(format!(
                 "lists {many} networks: at most {MAX_NETWORKS}"
             ))),
@@ -188,9 +230,36 @@ mod tests {
     }
 
     #[test]
+    fn the_line_that_admits_an_address_too_shuts_nobody_out() {
+        #[derive(Deserialize)]
+        struct Section {
+            allow: Allow,
+        }
+        let read = |line: &str| toml_edit::de::from_str::<Section>(line).unwrap().allow;
+        for (before, admitted) in [
+            ("allow = \"private\"", "192.168.1.7"),
+            (
+                "allow = [\"10.0.0.7\", \"198.51.100.0/24\"]",
+                "198.51.100.9",
+            ),
+            ("allow = [\"private\", \"198.51.100.0/24\"]", "192.168.1.7"),
+        ] {
+            let before = read(before);
+            let line = before.line_with("203.0.113.9".parse().unwrap());
+            let after = read(&line);
+            assert!(admits(&before, admitted), "{before}");
+            assert!(
+                admits(&after, admitted) && admits(&after, "203.0.113.9"),
+                "{line}"
+            );
+            assert!(!admits(&after, "203.0.113.10"), "{line}");
+        }
+    }
+
+    #[test]
     fn a_list_admits_its_networks_and_no_others() {
-        let networks =
-            ["192.168.1.0/24", "10.0.0.7", "2001:db8::/32"].map(|text| network(text).unwrap());
+        let networks = ["192.168.1.0/24", "10.0.0.7", "2001:db8::/32"]
+            .map(|text| Listed::Network(network(text).unwrap()));
         let allow = Allow::Networks(networks.into());
         for peer in [
             "192.168.1.1",

@@ -160,8 +160,10 @@ impl Door {
     fn refusal(&self, peer: IpAddr) -> String {
         let peer = peer.to_canonical();
         format!(
-            "{peer} may not connect: {} admits {}. To admit it, write allow = [\"{peer}\"] there",
-            self.section, self.allow
+            "{peer} may not connect: {} admits {}. To admit it too, write {} there",
+            self.section,
+            self.allow,
+            self.allow.line_with(peer)
         )
     }
 }
