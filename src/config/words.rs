@@ -93,7 +93,10 @@ pub(super) fn no_such_value(path: &[String], name: &str, known: &[&str]) -> Stri
             "`{name}` is a {key}: write kind = \"{kind}\", and {key} = \"{name}\" below it"
         );
     }
-    let meant = meant(name, known);
+    // One of another daemon's is no board of a driver.
+    let remote = is_kind.then_some("remote");
+    let known: Vec<&str> = known.iter().copied().chain(remote).collect();
+    let meant = meant(name, &known);
     let one_of = meant.map_or("this".to_owned(), |meant| format!("{meant} This"));
     format!(
         "`{name}` is not known; {one_of} is one of: {}",

@@ -486,7 +486,11 @@ fn round(entry: &BroadcastConfig, boards: &[BoardName]) -> String {
     };
     let mut text = format!(
         "  round    {name:<18} games of {} to {}, {delay}\n",
-        of.join(", "),
+        if of.is_empty() {
+            "no board".to_owned()
+        } else {
+            of.join(", ")
+        },
         entry.server()
     );
     if let Some(file) = &entry.pairings {
