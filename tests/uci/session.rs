@@ -377,7 +377,11 @@ fn a_take_back_by_hand_while_the_program_thinks_is_told_in_its_next_search_too()
     let mut game = Game::standard();
     game.play_uci(["e2e4"]).unwrap();
     let e4 = game.last().unwrap();
-    for (next, told) in [("e2e4 e7e5", true), ("d2d4 d7d5", false)] {
+    for (next, board, told) in [
+        ("e2e4 e7e5", "", true),
+        ("e2e4 e7e5", "e2e4", false),
+        ("d2d4 d7d5", "", false),
+    ] {
         let mut desk = Desk::new();
         desk.says("stop");
         desk.says("position startpos");
@@ -398,7 +402,13 @@ fn a_take_back_by_hand_while_the_program_thinks_is_told_in_its_next_search_too()
         desk.waits(PROGRESS);
         desk.says(&format!("position startpos moves {next}"));
         desk.says("go wtime 900000");
-        let said = desk.sees(&desk.own(Advice::Make(e4), &[]));
+        let mut stands = Game::standard();
+        stands.play_uci(board.split_whitespace()).unwrap();
+        let next = Snapshot {
+            game: Arc::new(stands),
+            ..desk.own(Advice::Make(e4), &[])
+        };
+        let said = desk.sees(&next);
         let again = "ucb: e2e4 was taken back on the board, but it stands in the program's game";
         assert_eq!(said.len(), 1 + usize::from(told), "{said:?}");
         assert_eq!(

@@ -652,7 +652,8 @@ impl GuiConversation {
             (advice, Some(_)) => {
                 let is_told = matches!(advice, Advice::PutBack { .. });
                 let game = self.statement.game().as_ref().ok();
-                if let Some(made) = game.and_then(|game| self.told.take_taken_back(game))
+                let board = &snapshot.game;
+                if let Some(made) = game.and_then(|game| self.told.take_taken_back(game, board))
                     && !is_told
                 {
                     let made = worded(made, self.chess960);

@@ -66,10 +66,11 @@ impl Told {
         self.taken_back = snapshot.target.clone().map(|game| (made, game));
     }
 
-    /// Such a move, if it still stands in the program's game. Returned once.
-    pub fn take_taken_back(&mut self, game: &Game) -> Option<Move> {
+    /// Such a move, if it still stands in the program's `game`, and was not made again in the game on the `board`. Returned once.
+    pub fn take_taken_back(&mut self, game: &Game, board: &Game) -> Option<Move> {
         let (made, with) = self.taken_back.take()?;
-        game.clone().rebased(&with).continues(&with).then_some(made)
+        let stands = game.clone().rebased(&with).continues(&with);
+        (stands && !board.continues(&with)).then_some(made)
     }
 
     /// The result as the board reports it, if that is new.
