@@ -10,7 +10,7 @@ use std::{
 use boardbridge::{
     chess::game::Game,
     front_end::opponent::{
-        protocol::{Conversation, Heard},
+        uci::{Conversation, Heard},
         settings::{EngineSettings, Go, MemoryLimit, OptionValue, PATIENCE},
     },
 };

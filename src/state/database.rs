@@ -17,7 +17,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig, hooks::Wal, p
 use thiserror::Error;
 use tracing::{debug, warn};
 
-use super::{MAX_KEYS, PAGE, kept::Kept, log};
+use super::{MAX_KEYS, budget::PAGE, kept::Kept, wal};
 use crate::system::private;
 
 /// The file's name in the state directory.
@@ -345,7 +345,7 @@ impl Database {
         if checked != "ok" {
             return Err(StateError::Damaged(checked));
         }
-        let written = log::commits(&self.log());
+        let written = wal::commits(&self.log());
         // A full disk may prevent the move; then the log is read where it is.
         if let Ok(found) = move_log(&connection)
             && written.map_or(true, |written| found < written)

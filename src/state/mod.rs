@@ -6,11 +6,12 @@
 //!
 //! `docs/state.md` says what is kept, how it is written, and at what price.
 
+mod budget;
 mod database;
 mod kept;
-mod log;
 pub mod settings;
 pub mod text;
+mod wal;
 mod writer;
 
 use std::{
@@ -25,15 +26,13 @@ use serde::{Serialize, de::DeserializeOwned};
 use tokio::time::{Instant, sleep_until};
 use tracing::{info, warn};
 
-use self::{database::Database, kept::Kept, writer::Writer};
+use self::{budget::PAGE, database::Database, kept::Kept, writer::Writer};
 pub use self::{
+    budget::{ALL, EACH, MAX_OWED, MOVE, MOVES, SLOW_WAIT, SYNCS},
     kept::{Long, Past},
     text::Text,
 };
-use crate::system::{
-    apart,
-    credit::{Allowance, Credit},
-};
+use crate::system::{apart, credit::Credit};
 
 /// The longest time a task waits for its value to be written. A commit without a sync takes well under a millisecond;
 /// this is noticed by no player, and longer than a busy SD card or processor usually needs.
@@ -43,40 +42,6 @@ pub const KEEP_WAIT: Duration = Duration::from_millis(100);
 pub const MAX_KEYS: usize = 4 * 4096;
 /// The longest value, in bytes: a board with clients of long games that share nothing with its own takes some 100 kB.
 pub const MAX_VALUE: usize = 256 * 1024;
-
-/// Bytes that one value's changes may write: four thousand changes of one page at once, some twenty quick games, and then eight a
-/// second.
-pub const EACH: Allowance = Allowance {
-    at_once: 8 * 1024 * 1024,
-    per_second: 16 * 1024,
-};
-/// Bytes that all values' changes may write together: twelve boards that play quickly at the same time, and then 5.7 GB a
-/// day at most.
-pub const ALL: Allowance = Allowance {
-    at_once: 12 * EACH.at_once,
-    per_second: 4 * EACH.per_second,
-};
-/// The most that a move of the hand gives back of what was written since the last one: 64 changes of one page. A ply takes
-/// one, and a shown move two, so only changes by programs can be too fast.
-pub const MOVE: u64 = 128 * 1024;
-/// What moves may give back: twenty games by hands that are ten times as quick as at blitz. A board that reports moves without end
-/// gets no more.
-pub const MOVES: Allowance = Allowance {
-    at_once: EACH.at_once,
-    per_second: 128 * 1024,
-};
-/// What a board's reports may write beyond [`EACH`] before it is read slower: only a board that never stops gets there.
-pub const MAX_OWED: u64 = EACH.at_once;
-/// The longest time a task waits because its value changes too fast. Then it is written all the same.
-pub const SLOW_WAIT: Duration = Duration::from_secs(1);
-/// Syncs of the database and its log: 60 a minute, and 30 more at once. Each change of a slow game has its own sync; if more is
-/// written, one sync serves all changes of a second.
-pub const SYNCS: Allowance = Allowance {
-    at_once: 30,
-    per_second: 1,
-};
-/// A page of the database, in bytes: one value of a board. A change writes all pages of its value, at least one.
-const PAGE: u64 = 2048;
 
 /// What a value belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -94,6 +94,19 @@ struct Waiting {
 }
 
 impl Waiting {
+    /// More changes wait, behind those that do.
+    fn add(&mut self, later: BTreeMap<String, Kept>) {
+        for (key, change) in later {
+            self.changes.entry(key).or_default().change(change);
+        }
+    }
+
+    /// Changes that could not be written wait again, before those that have come since.
+    fn put_back(&mut self, earlier: BTreeMap<String, Kept>) {
+        let later = std::mem::replace(&mut self.changes, earlier);
+        self.add(later);
+    }
+
     /// Whether nothing shows that the disk may make a write wait.
     fn is_quick(&self) -> bool {
         let idle = !self.busy && self.changes.is_empty() && !self.untidy && !self.stopped;
@@ -219,9 +232,7 @@ impl Writer {
                 return;
             }
             let slow = waiting.slow;
-            for (key, change) in changes {
-                waiting.changes.entry(key).or_default().change(change);
-            }
+            waiting.add(changes);
             if !slow {
                 waiting.callers.retain(|caller| !caller.is_closed());
                 waiting.callers.push(written);
@@ -256,7 +267,7 @@ impl Writer {
         waiting.untidy |= untidy;
         if !written {
             waiting.slow = true;
-            waiting.changes.extend(changes);
+            waiting.put_back(changes);
         }
         // Unlocks it for the thread that is woken.
         drop(waiting);
@@ -422,10 +433,7 @@ fn write_all(shared: &Shared, syncs: &SyncSender<()>, mut log: LogFile) {
         waiting.slow = !written;
         waiting.slow_write = began.elapsed() > QUICK_WRITE;
         if !written {
-            let newer = std::mem::replace(&mut waiting.changes, changes);
-            for (key, change) in newer {
-                waiting.changes.entry(key).or_default().change(change);
-            }
+            waiting.put_back(changes);
         }
         drop(waiting);
         for caller in callers {

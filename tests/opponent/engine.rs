@@ -7,8 +7,8 @@ use boardbridge::{
     front_end::opponent::{
         engine::{Action, Engine, MAX_RESTART_WAIT, Question, RESTART_WAIT},
         notice::Notice,
-        protocol::OVERTIME,
         settings::{EngineSettings, Go, MemoryLimit, OptionValue, PATIENCE},
+        uci::OVERTIME,
     },
     vocabulary::Evaluation,
 };

@@ -14,8 +14,8 @@ use std::{
 use boardbridge::{
     front_end::opponent::{
         process::{INTAKE, Process},
-        protocol::Fault,
         settings::Program,
+        uci::Fault,
     },
     system::cgroup::Cgroup,
 };

@@ -41,7 +41,7 @@ const UNHEARD: [&str; 17] = [
     "codec.rs",
     "cookie.rs",
     "page.rs",
-    "live.rs",
+    "live_pgn.rs",
     "events.rs",
     "answer.rs",
     "cgroup.rs",

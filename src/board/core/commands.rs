@@ -10,7 +10,7 @@ use shakmaty::uci::UciMove;
 use super::{
     Core,
     current_step::{Asked, Following},
-    identity::MAX_TAKEN_BACK,
+    game_identity::MAX_TAKEN_BACK,
 };
 use crate::{
     board::{claims::MOVES_BEFORE, held_game::Certainty},
@@ -155,14 +155,18 @@ impl Core {
         }
         let changed = self.claims.state(client, label, number, game, occasion);
         if self.claims.has(client) {
-            self.target_stated(changed);
+            if changed {
+                self.target_changed();
+            } else {
+                self.target_stated();
+            }
         }
         self.admit_waiting();
     }
 
     fn awaits(&mut self, client: ClientId, on: bool) {
         if self.claims.set_awaiting(client, on, &self.held) {
-            self.target_stated(true);
+            self.target_changed();
         }
         if on && self.claims.has(client) {
             self.leading.lead(true);
@@ -228,19 +232,19 @@ impl Core {
 
     fn is_put_out(&mut self) {
         if self.claims.put_out() {
-            self.target_stated(true);
+            self.target_changed();
         }
     }
 
     fn leaves(&mut self, client: ClientId) {
         if self.claims.release(client) {
-            self.target_stated(true);
+            self.target_changed();
         }
     }
 
     fn is_lost(&mut self, client: ClientId) {
         if self.claims.lose(client) {
-            self.target_stated(true);
+            self.target_changed();
         }
     }
 
@@ -272,7 +276,7 @@ impl Core {
 
     pub(super) fn admit_waiting(&mut self) {
         if !self.shows_ending() && self.claims.admit_waiting() {
-            self.target_stated(true);
+            self.target_changed();
         }
     }
 
@@ -286,48 +290,51 @@ impl Core {
             && !self.is_off()
     }
 
-    /// A client stated a target; it may be the one the board is already led to.
-    pub(super) fn target_stated(&mut self, changed: bool) {
-        if changed {
-            let other_game = self.is_of_another_game();
+    /// The board is to be led to another game than before, or to none.
+    pub(super) fn target_changed(&mut self) {
+        let other_game = self.is_of_another_game();
+        if self
+            .claims
+            .take_came()
+            .is_some_and(|begins| begins || other_game)
+        {
+            self.leading.begins();
+            self.identity.begins();
+            self.forget_old_game();
+            let held = self.held.game();
             if self
                 .claims
-                .take_came()
-                .is_some_and(|begins| begins || other_game)
+                .target()
+                .is_some_and(|t| t != held || t.is_empty())
             {
-                self.leading.begins();
-                self.identity.begins();
-                self.forget_old_game();
-                let held = self.held.game();
-                if self
-                    .claims
-                    .target()
-                    .is_some_and(|t| t != held || t.is_empty())
-                {
-                    self.verdict.begins();
-                }
+                self.verdict.begins();
             }
-            self.end_guess();
-            if let Some(target) = self.claims.target() {
-                self.identity.goes_on(target);
-                self.verdict.led_to(target);
-            }
-            self.waits.at_once();
-            self.waits.forgive();
-            self.leading.turn();
-            self.hand.forget_take_back();
-            let target = self.claims.target();
-            let left = |on: &Following| target.is_some_and(|t| !t.continues(&on.game));
-            if self.current_step.following().is_some_and(left) {
-                self.current_step.unask();
-                self.deviation.stands();
-            }
-            // A program continues: what the kings signalled no longer applies. One that leaves the game lets its end stand.
-            if self.claims.target().is_some() {
-                self.verdict.kings_down();
-            }
-            self.tell_target();
         }
+        self.end_guess();
+        if let Some(target) = self.claims.target() {
+            self.identity.goes_on(target);
+            self.verdict.led_to(target);
+        }
+        self.waits.at_once();
+        self.waits.forgive();
+        self.leading.turn();
+        self.hand.forget_take_back();
+        let target = self.claims.target();
+        let left = |on: &Following| target.is_some_and(|t| !t.continues(&on.game));
+        if self.current_step.following().is_some_and(left) {
+            self.current_step.unask();
+            self.deviation.stands();
+        }
+        // A program continues: what the kings signalled no longer applies. One that leaves the game lets its end stand.
+        if self.claims.target().is_some() {
+            self.verdict.kings_down();
+        }
+        self.tell_target();
+        self.target_stated();
+    }
+
+    /// A client stated a target; it may be the one the board is already led to.
+    fn target_stated(&mut self) {
         self.leading.lead(self.claims.target().is_some());
         if !self.leading.leads() {
             self.hand.play(None);

@@ -8,7 +8,7 @@
 //! | the way through | `pass` |
 //! | what comes in | `commands`; `reports`, the driver's events, with `moves`, `obeying`, `kings` and `learning` (the board's own account of its game) |
 //! | what goes out | `next_step`, `steps` (how a step ends), `advice`, `guidance` (what the hand should do) |
-//! | what is kept | `contact`, `verdict`, `current_step` with `placement`, `leading`, `step_waits`, `hand`, `deviation`, `identity`, `move_times`, `clock_times`, `published`; through a restart: `saved_board`, with a `ply` for each move |
+//! | what is kept | `contact`, `verdict`, `current_step` with `placement`, `leading`, `step_waits`, `hand`, `deviation`, `game_identity`, `move_times`, `clock_times`, `published`; through a restart: `saved_board`, with a `ply` for each move |
 //! | what takes precedence | `precedence` |
 
 mod advice;
@@ -17,9 +17,9 @@ mod commands;
 mod contact;
 mod current_step;
 mod deviation;
+mod game_identity;
 mod guidance;
 mod hand;
-mod identity;
 mod kings;
 mod leading;
 mod learning;
@@ -50,8 +50,8 @@ use shakmaty::Move;
 
 use self::{
     clock_times::ClockTimes, contact::Contact, current_step::CurrentStep, deviation::Deviation,
-    hand::Hand, identity::Identity, leading::Leading, move_times::MoveTimes, published::Published,
-    step_waits::StepWaits, verdict::Verdict,
+    game_identity::Identity, hand::Hand, leading::Leading, move_times::MoveTimes,
+    published::Published, step_waits::StepWaits, verdict::Verdict,
 };
 pub use self::{
     ply::Ply,

@@ -165,7 +165,7 @@ impl Core {
         self.tell_ending(now);
         let left = self.claims.leave_finished();
         if left {
-            self.target_stated(true);
+            self.target_changed();
         }
         left
     }

@@ -136,7 +136,7 @@ impl Core {
     /// same when it is switched on, which means nothing.
     pub(super) fn drop_absent(&mut self) {
         if self.driver.profile().senses() && self.claims.drop_absent() {
-            self.target_stated(true);
+            self.target_changed();
         }
     }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 use shakmaty::uci::UciMove;
 
 use super::{
-    Core, hand::Hand, identity::Identity, leading::Leading, move_times::MoveTimes,
+    Core, game_identity::Identity, hand::Hand, leading::Leading, move_times::MoveTimes,
     placement::Placement, ply::Ply, verdict::Verdict,
 };
 use crate::{
@@ -205,7 +205,7 @@ impl Core {
             self.held.made_from(plies);
         }
         if self.claims.release_absent() {
-            self.target_stated(true);
+            self.target_changed();
         }
     }
 }

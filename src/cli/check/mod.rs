@@ -3,8 +3,8 @@
 //! It tries nothing that could disturb anyone: opening a serial port may restart its board, and clients may connect to
 //! a port that listens.
 
-mod identity;
 mod tries;
+mod user;
 
 use std::{
     env,
@@ -18,8 +18,8 @@ use std::{
 use tokio::time::{Instant, timeout};
 
 use self::{
-    identity::Identity,
     tries::{Listeners, Outcome, Ports, folder},
+    user::Identity,
 };
 use crate::{
     cli::call,
@@ -75,8 +75,8 @@ const UNLIMITED: &str = "  note     engines may take all the memory: the kernel 
 /// An environment variable as the daemon would find it: for root, the value that the service has, if there is a service.
 pub fn variable(name: &str) -> Option<OsString> {
     let service = || {
-        let is_its = name == "STATE_DIRECTORY" && identity::is_for_service();
-        is_its.then(|| identity::STATE.into())
+        let is_its = name == "STATE_DIRECTORY" && user::is_for_service();
+        is_its.then(|| user::STATE.into())
     };
     env::var_os(name).or_else(service)
 }
@@ -386,7 +386,7 @@ pub fn describe(config: &Config, file: &Path, here: Here, engines: &str) -> Stri
         let _ = writeln!(text, "  board    {name:<18} {} over the broker", board.mqtt);
     }
     // What names a board that was added to the service is complete there.
-    let left_out: fn(String) -> Outcome = if is_of_user(config) && identity::is_installed() {
+    let left_out: fn(String) -> Outcome = if is_of_user(config) && user::is_installed() {
         Outcome::Note
     } else {
         Outcome::Problem

@@ -8,7 +8,7 @@ use std::{
 
 use socket2::{Domain, Socket, Type};
 
-use super::identity::{Identity, STATE};
+use super::user::{Identity, STATE};
 use crate::{
     net::{address, door::Listen},
     system::holders::{Holder, Holders},

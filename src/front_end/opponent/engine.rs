@@ -13,8 +13,8 @@ use shakmaty::Move;
 
 use super::{
     notice::Notice,
-    protocol::{Conversation, Fault, Heard},
     settings::EngineSettings,
+    uci::{Conversation, Fault, Heard},
 };
 use crate::{chess::game::Game, vocabulary::Evaluation};
 

@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc};
 
 use shakmaty::{Color, uci::UciMove};
 
-use super::protocol::OptionError;
+use super::uci::OptionError;
 use crate::vocabulary::{BoardName, GameEnd};
 
 /// One notice.

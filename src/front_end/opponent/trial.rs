@@ -6,8 +6,8 @@ use tokio::time::{Instant, timeout_at};
 
 use super::{
     process::Process,
-    protocol::{Conversation, Fault, Heard},
     settings::EngineSettings,
+    uci::{Conversation, Fault, Heard},
 };
 use crate::system::sleep::sleep_until_some;
 

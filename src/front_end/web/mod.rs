@@ -1,7 +1,7 @@
 //! The page and the API: JSON over HTTP, for the page, for commands such as `boardbridge release` and for other programs.
 //! `docs/api.md` describes it.
 //!
-//! `guard` looks at every request first; `about`, `boards`, `buttons`, `desk`, `events`, `games`, `lichess`, `live`, `login` and
+//! `guard` looks at every request first; `about`, `boards`, `buttons`, `desk`, `events`, `games`, `lichess`, `live_pgn`, `login` and
 //! `pair` have the answers; `pairing` knows the phones of the house; `answer` is their form, also of errors; `page` has the files of
 //! the page.
 
@@ -15,7 +15,7 @@ mod events;
 mod games;
 mod guard;
 mod lichess;
-mod live;
+mod live_pgn;
 mod login;
 mod page;
 mod pair;
@@ -169,7 +169,7 @@ fn router(house: &Arc<House>) -> Router {
         .route("/api/v1/games/{file}/moves", get(games::moves))
         .route("/api/v1/lichess", get(lichess::standing))
         .route(login::BACK, get(login::come_back))
-        .route("/api/v1/live.pgn", get(live::all))
+        .route("/api/v1/live.pgn", get(live_pgn::all))
         .route(pair::PATH, post(pair::enter))
         .route("/api/v1/pair/code", post(pair::show))
         .route("/api/v1/wall", get(events::wall))
