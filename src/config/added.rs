@@ -196,7 +196,8 @@ fn board(config: &mut Config, file: &Path) -> Result<(), String> {
             .is_some_and(|(main, kept)| !main.is_reached_as(kept));
         return if is_another {
             let other = format!(
-                "is not used: the main file has another [boards.{name}]. Give one of them another name, or delete this file"
+                "is not used: the main file has its own [boards.{name}]. If that is the same board, delete this file; else give one \
+                 of them another name"
             );
             Err(told(file, &other))
         } else {

@@ -266,11 +266,15 @@ impl Config {
     /// What is wrong if the main file names no board any more, though it did in this configuration before, and does not say that it
     /// means that.
     pub fn cut_off(&self, before: &Self) -> Option<&'static str> {
-        let names_any = |config: &Self| {
-            let mut all = config.all_boards();
-            all.any(|(name, _)| !config.added.contains(name))
+        let own = |config: &Self| -> Vec<BoardName> {
+            let all = config.all_boards().map(|(name, _)| name.clone());
+            all.filter(|name| !config.added.contains(name)).collect()
         };
-        (names_any(before) && !names_any(self) && !self.says_boards).then_some(
+        let own_before = own(before);
+        // A copy of one that was added may go: the board stays.
+        let is_there = |name: &BoardName| self.all_boards().any(|(there, _)| there == name);
+        let lost = !own_before.is_empty() && !own_before.iter().any(is_there);
+        (lost && own(self).is_empty() && !self.says_boards).then_some(
             "the main file no longer has any board, as if it were empty or cut off. If that is intended, write [boards] into it, or restart BoardBridge",
         )
     }

@@ -2,6 +2,8 @@
 
 use figment::{error::Actual, value::Value};
 
+#[cfg(target_os = "linux")]
+use crate::front_end::mqtt::settings::REMOTE;
 use crate::{
     board::settings::KINDS,
     driver::{
@@ -94,7 +96,10 @@ pub(super) fn no_such_value(path: &[String], name: &str, known: &[&str]) -> Stri
         );
     }
     // One of another daemon's is no board of a driver.
-    let remote = is_kind.then_some("remote");
+    #[cfg(target_os = "linux")]
+    let remote = is_kind.then_some(REMOTE);
+    #[cfg(not(target_os = "linux"))]
+    let remote = None;
     let known: Vec<&str> = known.iter().copied().chain(remote).collect();
     let meant = meant(name, &known);
     let one_of = meant.map_or("this".to_owned(), |meant| format!("{meant} This"));

@@ -64,8 +64,7 @@ pub async fn serve(
         }
         manager.reloading().await;
         if let Some(config) = reload(&mut daemon, desk.config(), file).await {
-            desk.has(&daemon, config);
-            desk.welcome(&mut daemon).await;
+            desk.has_read(&mut daemon, config).await;
         }
         manager.ready().await;
     }
@@ -103,7 +102,7 @@ async fn reload(daemon: &mut Daemon, before: &Config, file: &Path) -> Option<Con
     match desk::loaded(file).await {
         Ok(config) => {
             if let Some(wrong) = config.cut_off(before) {
-                error!("{}: {wrong}; {unchanged}", file.display());
+                error!("{unchanged}: {wrong}");
                 return None;
             }
             say_if_empty(&config, file);

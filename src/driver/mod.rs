@@ -255,8 +255,9 @@ pub trait Driver: Send {
         false
     }
 
-    /// Asks the hand again to take back a move that the pieces show beyond the game; returns it. Call it only while [`Self::idle`].
-    fn ask_take_back_again(&mut self, _now: Instant) -> Option<Move> {
+    /// Asks the hand again to take back a move that the pieces show beyond the game, unless that is the `next` to be made; returns it.
+    /// Call it only while [`Self::idle`].
+    fn ask_take_back_again(&mut self, _now: Instant, _next: Option<Move>) -> Option<Move> {
         None
     }
 

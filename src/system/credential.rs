@@ -14,7 +14,7 @@ const MAX_SECRET: u64 = 64 * 1024;
 /// What the unit passes where there is none.
 const NONE: &[u8] = b"-";
 
-/// Where a secret is read that belongs into this file: what the service was handed, or else the file itself.
+/// Where the secret of this file is read: in what the service was handed, or else in the file itself.
 pub fn place(file: &Path) -> PathBuf {
     handed(file).unwrap_or_else(|| file.to_owned())
 }
@@ -27,7 +27,7 @@ pub fn handed(file: &Path) -> Option<PathBuf> {
 }
 
 /// Whether this is what the service was handed: it is readable by its user alone, whatever its mode.
-pub fn is_handed(file: &Path) -> bool {
+pub fn is_credential(file: &Path) -> bool {
     folder().is_some_and(|folder| file.starts_with(folder))
 }
 
@@ -36,8 +36,10 @@ pub fn line(file: &Path) -> Option<String> {
     Some(format!("{}:{}", name(file)?.display(), file.display()))
 }
 
+/// The name of a credential has no folder in it.
 fn name(file: &Path) -> Option<&Path> {
-    file.strip_prefix(FOLDER).ok()
+    let is_there = file.parent() == Some(Path::new(FOLDER));
+    file.file_name().filter(|_| is_there).map(Path::new)
 }
 
 fn folder() -> Option<PathBuf> {
@@ -52,8 +54,9 @@ pub fn remedy(file: &Path, packaged: &str) -> String {
             format!("The service is handed a new one when it starts: {restart}")
         }
         Some(line) => format!(
-            "The service is handed it by a line in its unit: write [Service] and LoadCredential={line} with `sudo systemctl edit \
-             boardbridge`, then {restart}"
+            "The service is handed it by two lines in its unit, LoadCredential={line} and SetCredential={}:-, as docs/service.md \
+             says; then {restart}",
+            name(file).unwrap_or(file).display()
         ),
         None => format!("For the service put it into {FOLDER}, as docs/service.md says"),
     }

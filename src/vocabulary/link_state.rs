@@ -9,7 +9,7 @@ pub enum LinkState {
     Down(String),
     /// The port is open; the board has not answered yet, or is still telling its game.
     Asking {
-        /// Why the driver gave the last link up, if nothing has come from the board since.
+        /// Why the driver gave the last link up, until the board answers.
         why: Option<String>,
     },
     /// The port is open; a board of a kind that cannot be asked has sent nothing yet. It may be quiet for long.

@@ -9,7 +9,10 @@ use std::{
 };
 
 use boardbridge::{
-    cli::{call, scan::Names},
+    cli::{
+        call,
+        scan::{self, Look, Names},
+    },
     config::Config,
     daemon::{self, Inherited},
     front_end::whitepawn::rfcomm::SERIAL_PORT,
@@ -233,9 +236,6 @@ async fn a_board_with_a_name_of_its_own_is_plugged_in_and_plays_and_is_the_same_
         "{text}"
     );
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o077, 0);
-    // Pasted into the main file, what is found would take its place.
-    let mut names = Names::beside(&machine.web.to_string()).await;
-    assert_eq!(names.take("citrine"), "citrine2");
     // The first move, which nobody had to configure.
     let mut gui = Gui::connect(machine.uci).await;
     gui.says("uci").await;
@@ -336,13 +336,45 @@ async fn a_board_that_came_while_the_file_had_a_mistake_is_taken_once_that_is_co
     let good = fs::read_to_string(&file).unwrap();
     fs::write(&file, format!("{good}[boards.x]\n")).unwrap();
     let _first = machine.plugs(Kind::NovagCitrine, "ttyUSB0", BY_ID);
-    machine.finds().await;
+    // Its file was written, and taken back. Nothing is asked meanwhile: the daemon waits until nobody wants anything.
+    let tried = async |m: &Machine| {
+        let files = fs::read_dir(m.kept("boards.d")).ok()?;
+        (files.count() == 0).then_some(())
+    };
+    machine.until("it is refused", tried).await;
     assert_eq!(machine.boards().await.unwrap(), Vec::<Value>::new());
     fs::write(&file, good).unwrap();
     let another = BY_ID.replace("0042", "0043");
     let _second = machine.plugs(Kind::NovagCitrine, "ttyUSB1", &another);
     machine.has("citrine").await;
     machine.has("citrine2").await;
+}
+
+/// Pasted into the main file, they would take its place.
+#[tokio::test]
+async fn the_lines_that_scan_prints_have_no_name_that_a_running_daemon_has_given() {
+    let machine = Machine::start("[discovery]\nserial = \"ask\"\n").await;
+    let _first = machine.plugs(Kind::NovagCitrine, "ttyUSB0", BY_ID);
+    let found = machine.finds().await;
+    let add = format!("found/{}/add", found["id"].as_str().unwrap());
+    assert_eq!(machine.asks("POST", &add, &json!({})).await.0, 200);
+    machine.has("citrine").await;
+    let another = BY_ID.replace("0042", "0043");
+    let _second = machine.plugs(Kind::NovagCitrine, "ttyUSB1", &another);
+    let look = Look {
+        dev: &machine.dev(""),
+        sys: &machine.folder.path().join("sys"),
+        probe: false,
+        adapter: None,
+        daemon: &machine.web.to_string(),
+    };
+    let mut output = Vec::new();
+    let names = &mut Names::default();
+    scan::serial(&mut output, look, names).await.unwrap();
+    let said = String::from_utf8(output).unwrap();
+    assert!(said.contains("has it for its board citrine"), "{said}");
+    assert!(said.contains("[boards.citrine2]"), "{said}");
+    assert!(!said.contains("[boards.citrine]"), "{said}");
 }
 
 #[tokio::test]
@@ -444,7 +476,7 @@ async fn the_main_file_wins_and_a_file_with_mistakes_is_left_out_in_words() {
         "more.toml: [uci] belongs into the main file",
         "latin.toml: is not text in UTF-8",
         "long.toml: this is longer than",
-        "citrine.toml: is not used: the main file has another [boards.citrine]",
+        "citrine.toml: is not used: the main file has its own [boards.citrine]",
     ] {
         assert!(left_out.contains(words), "{words}\n{left_out}");
     }

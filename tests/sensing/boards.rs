@@ -162,6 +162,37 @@ fn a_take_back_is_asked_for_again_after_a_lost_link() {
     a_take_back_is_asked_for_while_the_pieces_lack_it(pegasus(nobody()), unlinked);
 }
 
+/// The program has made the move again when the daemon is back: it is not asked back first.
+fn what_was_to_be_taken_back_may_stay<W: Wood>(mut table: Table<W>) {
+    table.plays("e2e4", true, tidily);
+    let whole = table.game.clone();
+    table.game = table.game.truncated(0);
+    table.states(true);
+    table.comes("the take-back", |table| {
+        matches!(table.snapshot().advice, Advice::TakeBack(_))
+    });
+    table.game = whole;
+    let before = table.whole_story().lines().count();
+    table.restart(false);
+    table.is_ready();
+    table.waits(Duration::from_secs(10));
+    let story = table.whole_story();
+    let since: Vec<&str> = story.lines().skip(before).collect();
+    assert!(!since.join("\n").contains("take e2e4 back"), "{story}");
+    assert!(
+        !matches!(table.snapshot().advice, Advice::TakeBack(_)),
+        "{story}"
+    );
+}
+
+#[test]
+fn a_move_that_stands_and_is_made_again_is_not_asked_back_after_a_restart() {
+    let nobody = pieces::Settings::default;
+    what_was_to_be_taken_back_may_stay(dgt(nobody()));
+    what_was_to_be_taken_back_may_stay(chessnut(nobody()));
+    what_was_to_be_taken_back_may_stay(pegasus(nobody()));
+}
+
 #[test]
 fn a_take_back_is_asked_for_again_after_a_restart() {
     fn restarted<W: Wood>(table: &mut Table<W>) {

@@ -133,8 +133,12 @@ impl Core {
         if goes_on && unmade && self.driver.light_again(now, self.held.game()) {
             return false;
         }
+        let next = match plan {
+            Plan::Do(Step::Show(m)) => Some(m),
+            _ => None,
+        };
         let steps = goes_on || matches!(plan, Plan::Do(Step::TakeBack(_)));
-        if steps && let Some(m) = self.driver.ask_take_back_again(now) {
+        if steps && let Some(m) = self.driver.ask_take_back_again(now, next) {
             self.current_step.ask(Some(Following {
                 advice: Advice::TakeBack(m),
                 game: self.held.game().clone(),

@@ -375,7 +375,7 @@ pub fn describe(config: &Config, file: &Path, here: Here, engines: &str) -> Stri
         let _ = writeln!(text, "  mqtt     {:<18} {}", daemon.as_str(), mqtt.url);
         let password = match secrets.broker {
             Err(PasswordError::NotOurs { .. }) if !identity.is_service() => {
-                Outcome::Note(ROOT_ALONE.replace("{}", "password"))
+                of_root_alone("password")
             }
             password => of(password),
         };
@@ -454,7 +454,11 @@ fn needs(memory: u64, machine: Option<u64>, files: usize) -> String {
 }
 
 /// What is told of a secret that this user may not read.
-const ROOT_ALONE: &str = "only root may read the {}: `sudo boardbridge check` tries it";
+fn of_root_alone(what: &str) -> Outcome {
+    Outcome::Note(format!(
+        "only root may read the {what}: `sudo boardbridge check` tries it"
+    ))
+}
 
 fn of<E: ToString>(tried: Result<(), E>) -> Outcome {
     tried.map_or_else(
@@ -469,9 +473,7 @@ fn of_token(read: Result<&Token, &TokenError>, identity: &Identity) -> Outcome {
         Ok(_) => Outcome::Works,
         // It is made later.
         Err(error @ TokenError::Missing { .. }) => Outcome::Note(error.to_string()),
-        Err(TokenError::NotOurs { .. }) if !identity.is_service() => {
-            Outcome::Note(ROOT_ALONE.replace("{}", "token"))
-        }
+        Err(TokenError::NotOurs { .. }) if !identity.is_service() => of_root_alone("token"),
         Err(error) => Outcome::Problem(error.to_string()),
     }
 }

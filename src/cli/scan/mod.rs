@@ -62,23 +62,22 @@ struct Held {
     board: String,
 }
 
-/// Names for boards, each used once, and none that the running daemon has given.
+/// Names for boards, each used once.
 #[derive(Debug, Default)]
 pub struct Names(Vec<String>);
 
 impl Names {
-    /// Those that the boards of this running daemon leave.
-    pub async fn beside(daemon: &str) -> Self {
-        let boards = running(daemon).await;
-        let taken = boards.iter().filter_map(|board| board["board"].as_str());
-        Self(taken.map(str::to_owned).collect())
+    /// This name, with a number if it was used before.
+    fn take(&mut self, name: &str) -> String {
+        self.take_beside(name, &[])
     }
 
-    /// This name, with a number if it was used before.
-    pub fn take(&mut self, name: &str) -> String {
+    /// The same, for another board than these.
+    fn take_beside(&mut self, name: &str, boards: &[Value]) -> String {
         let numbered = (2..).map(|number| format!("{name}{number}"));
         let mut names = std::iter::once(name.to_owned()).chain(numbered);
-        let free = names.find(|name| !self.0.contains(name));
+        let is_other = |name: &String| boards.iter().all(|board| board["board"] != name.as_str());
+        let free = names.find(|name| !self.0.contains(name) && is_other(name));
         let free = free.unwrap_or_else(|| name.to_owned());
         self.0.push(free.clone());
         free
@@ -101,7 +100,7 @@ pub enum Cable {
 /// # Errors
 /// It cannot be written.
 pub async fn run(output: &mut impl Write, look: Look<'_>) -> io::Result<()> {
-    let mut names = Names::beside(look.daemon).await;
+    let mut names = Names::default();
     let cable = serial(output, look, &mut names).await?;
     let cable = cable.max(usb(output, look, &mut names)?);
     let radio = Radio::default();
@@ -232,7 +231,8 @@ pub async fn serial(
     look: Look<'_>,
     names: &mut Names,
 ) -> io::Result<Cable> {
-    let held = held(look.daemon).await;
+    let boards = running(look.daemon).await;
+    let held = held(&boards);
     let holder = |port: &Port| {
         let path = port.path.canonicalize().ok()?;
         held.iter().find(|held| held.port == path)
@@ -270,7 +270,7 @@ pub async fn serial(
             _ if port.is_built_in() => Cable::None,
             _ => Cable::Port,
         });
-        table(output, port, finding.as_ref(), names)?;
+        table(output, port, finding.as_ref(), names, &boards)?;
     }
     Ok(cable)
 }
@@ -282,8 +282,7 @@ async fn running(daemon: &str) -> Vec<Value> {
 }
 
 /// Those of them that are at serial ports.
-async fn held(daemon: &str) -> Vec<Held> {
-    let boards = running(daemon).await;
+fn held(boards: &[Value]) -> Vec<Held> {
     let held = boards.iter().filter_map(|board| {
         // `/dev/ttyUSB0 at 57600 baud`
         let (port, _) = board["transport"].as_str()?.rsplit_once(" at ")?;
@@ -377,6 +376,7 @@ fn table(
     port: &Port,
     finding: Option<&Finding>,
     names: &mut Names,
+    boards: &[Value],
 ) -> io::Result<()> {
     // A port that always exists says nothing about a board.
     if port.is_built_in() && !matches!(finding, Some(Finding::Board { .. })) {
@@ -438,7 +438,11 @@ fn table(
         }
         _ => String::new(),
     };
-    writeln!(output, "[boards.{}]\n{kind}", names.take(name))?;
+    writeln!(
+        output,
+        "[boards.{}]\n{kind}",
+        names.take_beside(name, boards)
+    )?;
     // A JSON string is a valid TOML string.
     let name = Value::from(port.name().display().to_string());
     let name = escaped_json(&name.to_string());

@@ -72,6 +72,8 @@ pub(super) struct Desk {
     asking: Asking,
     /// Boards that are there and were told of.
     told: Vec<String>,
+    /// Boards that are there, come by themselves, and could not be used.
+    refused: Vec<String>,
     /// Where boards were when they were the only ones of their names.
     places: BTreeMap<BoardName, String>,
 }
@@ -97,6 +99,7 @@ impl Desk {
             air: Air::new(daemon.radio.clone()),
             asking: Asking::default(),
             told: Vec::new(),
+            refused: Vec::new(),
             places: BTreeMap::new(),
         };
         desk.stand();
@@ -109,10 +112,19 @@ impl Desk {
     }
 
     /// The daemon has changed to this configuration.
-    pub fn has(&mut self, daemon: &Daemon, config: Config) {
+    fn has(&mut self, daemon: &Daemon, config: Config) {
         self.config = config;
         self.programs_at = programs_at(daemon);
         self.stand();
+    }
+
+    /// The same, because the file was read again: what could not be used before may be welcome now.
+    pub async fn has_read(&mut self, daemon: &mut Daemon, config: Config) {
+        self.has(daemon, config);
+        let again = std::mem::take(&mut self.refused);
+        if !again.is_empty() {
+            self.welcome_those(daemon, |id| again.contains(id)).await;
+        }
     }
 
     /// Waits for what is to be done next. Cancel safe.

@@ -153,23 +153,40 @@ impl Desk {
 
     /// Takes the boards that come by themselves, and tells of the others once.
     pub(in crate::daemon) async fn welcome(&mut self, daemon: &mut Daemon) {
+        self.welcome_those(daemon, |_| true).await;
+    }
+
+    /// The same, of the boards with these ids alone.
+    pub(super) async fn welcome_those(
+        &mut self,
+        daemon: &mut Daemon,
+        those: impl Fn(&String) -> bool,
+    ) {
         let mut sightings = self.plugged().await;
         self.tell_twins_apart(daemon, &sightings).await;
         self.place_only_ones(&sightings);
         sightings.retain(|sighting| !self.is_used(sighting));
         self.told
             .retain(|told| sightings.iter().any(|sighting| sighting.id() == *told));
+        self.refused
+            .retain(|refused| sightings.iter().any(|sighting| sighting.id() == *refused));
         for sighting in sightings {
             let id = sighting.id();
-            if self.told.contains(&id) {
+            if self.told.contains(&id) || !those(&id) {
                 continue;
             }
             let comes = sighting.is_sure && self.config.discovery.serial == Cables::Known;
             let comes = comes && !self.was_removed(&sighting.way).await;
             if let (true, [make]) = (comes, &sighting.makes[..]) {
                 // What keeps it from being used may have gone at the next time.
-                if let Err(refused) = self.add(daemon, &sighting, make, None, None, None).await {
-                    warn!("{} is not used: {refused}", escaped(&sighting.name));
+                let added = self.add(daemon, &sighting, make, None, None, None).await;
+                let is_known = self.refused.contains(&id);
+                self.refused.retain(|refused| *refused != id);
+                if let Err(refused) = added {
+                    if !is_known {
+                        warn!("{} is not used: {refused}", escaped(&sighting.name));
+                    }
+                    self.refused.push(id);
                 }
                 continue;
             }

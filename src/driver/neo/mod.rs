@@ -545,11 +545,11 @@ impl Driver for Neo {
         unmade
     }
 
-    fn ask_take_back_again(&mut self, _now: Instant) -> Option<Move> {
+    fn ask_take_back_again(&mut self, _now: Instant, next: Option<Move>) -> Option<Move> {
         if self.settings.motor {
             return None;
         }
-        let m = self.squares.await_take_back_again()?;
+        let m = self.squares.await_take_back_again(next)?;
         self.light();
         Some(m)
     }

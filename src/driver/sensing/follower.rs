@@ -218,8 +218,12 @@ impl Follower {
     }
 
     /// Gives the player the move to take back that the pieces, which are known to stand like this, have beyond the game: a restart
-    /// has forgotten that it was asked for. Returns that move.
-    pub(super) fn await_take_back_again(&mut self, standing: &Board) -> Option<Move> {
+    /// has forgotten that it was asked for. Returns that move. Not `next`, which is to be made.
+    pub(super) fn await_take_back_again(
+        &mut self,
+        standing: &Board,
+        next: Option<Move>,
+    ) -> Option<Move> {
         let is_free = self.follows() && self.is_free() && self.is_up_to_date();
         let position = self.game.position();
         if !is_free || position.board() == standing {
@@ -231,6 +235,9 @@ impl Follower {
             next.board() == standing
         };
         let beyond = position.legal_moves().into_iter().find(leads)?;
+        if next == Some(beyond) {
+            return None;
+        }
         self.task = Some(Task::Hand(Awaited::TakeBack));
         Some(beyond)
     }

@@ -587,11 +587,11 @@ impl<W: Wire> Driver for Sensor<W> {
         unmade
     }
 
-    fn ask_take_back_again(&mut self, now: Instant) -> Option<Move> {
+    fn ask_take_back_again(&mut self, now: Instant, next: Option<Move>) -> Option<Move> {
         if !self.answers || self.profile().moves_itself() {
             return None;
         }
-        let m = self.eyes.await_take_back_again()?;
+        let m = self.eyes.await_take_back_again(next)?;
         self.show(now);
         Some(m)
     }

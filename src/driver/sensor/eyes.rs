@@ -221,10 +221,10 @@ impl Eyes {
     }
 
     /// See [`Pieces::await_take_back_again`] and [`Squares::await_take_back_again`].
-    pub fn await_take_back_again(&mut self) -> Option<Move> {
+    pub fn await_take_back_again(&mut self, next: Option<Move>) -> Option<Move> {
         match self {
-            Self::Pieces(pieces) => pieces.await_take_back_again(),
-            Self::Squares(squares) => squares.await_take_back_again(),
+            Self::Pieces(pieces) => pieces.await_take_back_again(next),
+            Self::Squares(squares) => squares.await_take_back_again(next),
         }
     }
 

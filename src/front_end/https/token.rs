@@ -173,7 +173,7 @@ impl Purpose {
             },
         };
         let mode = fs::metadata(file).map_err(unreadable)?.permissions().mode();
-        if mode & 0o077 != 0 && !credential::is_handed(file) {
+        if mode & 0o077 != 0 && !credential::is_credential(file) {
             return Err(TokenError::Open(file.to_owned()));
         }
         let bytes = regular_file::read(file, MAX_FILE).map_err(unreadable)?;

@@ -178,7 +178,7 @@ impl Connection {
     }
 }
 
-/// Checks the files that a connection needs: the password and the certificate of the authority.
+/// Checks the certificate of the authority, if a connection needs it.
 ///
 /// # Errors
 /// [`BrokerError`].

@@ -354,7 +354,7 @@ impl MqttConfig {
                 source,
             },
         };
-        if !credential::is_handed(&file) {
+        if !credential::is_credential(&file) {
             let mode = fs::metadata(&file)
                 .map_err(unreadable)?
                 .permissions()

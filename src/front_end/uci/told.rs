@@ -20,8 +20,8 @@ pub(super) struct Told {
     ending: Option<GameEnd>,
     /// What it was told about a board that has sent nothing yet.
     unheard: Option<String>,
-    /// A move that the hand took back while no search was open, and the program's game with it.
-    taken_back: Option<(Move, Arc<Game>)>,
+    /// A move that the hand took back while no search was open, and the program's game up to it.
+    taken_back: Option<(Move, Game)>,
     /// Why something was refused last, and when.
     refused: Option<(String, Instant)>,
 }
@@ -63,7 +63,9 @@ impl Told {
 
     /// The hand took this move back while no search was open: some GUIs show nothing then (xboard, by polyglot).
     pub fn taken_back(&mut self, made: Move, snapshot: &Snapshot) {
-        self.taken_back = snapshot.target.clone().map(|game| (made, game));
+        let plies = snapshot.game.len() + 1;
+        let target = snapshot.target.as_ref();
+        self.taken_back = target.map(|target| (made, target.truncated(plies)));
     }
 
     /// Such a move, if it still stands in the program's `game`, and was not made again in the game on the `board`. Returned once.

@@ -188,9 +188,10 @@ impl Pieces {
     }
 
     /// Asks the player again, after a restart, to take back the move that the pieces show beyond the game; returns it.
-    pub fn await_take_back_again(&mut self) -> Option<Move> {
+    /// Not `next`, which is to be made.
+    pub fn await_take_back_again(&mut self, next: Option<Move>) -> Option<Move> {
         let standing = Some(&self.standing).filter(|_| self.is_settled());
-        self.follower.await_take_back_again(standing?)
+        self.follower.await_take_back_again(standing?, next)
     }
 
     /// The board moves the pieces itself from now on: how they stand is unknown until the next picture.

@@ -263,10 +263,13 @@ impl Squares {
     }
 
     /// Asks the player again, after a restart, to take back the move that the squares show beyond the game; returns it.
-    pub fn await_take_back_again(&mut self) -> Option<Move> {
+    /// Not `next`, which is to be made.
+    pub fn await_take_back_again(&mut self, next: Option<Move>) -> Option<Move> {
         self.picture()?;
-        self.follower
-            .await_take_back_again(self.recogniser.standing())
+        // Where the hand has done something meanwhile, that is to be understood first.
+        let is_known = !self.recogniser.is_resuming() && !self.recogniser.is_disturbed();
+        let standing = Some(self.recogniser.standing()).filter(|_| is_known)?;
+        self.follower.await_take_back_again(standing, next)
     }
 
     /// The player reports that the pieces are set up.

@@ -359,7 +359,7 @@ const SENTENCES = {
     "the token in {file} cannot be read: {error}": "die Anmeldung in {file} ist nicht lesbar: {error}",
     "this user may not read the token in {file}. {remedy}": "dieser Benutzer darf die Anmeldung in {file} nicht lesen. {remedy}",
     "The service is handed a new one when it starts: {restart}": "Der Dienst bekommt eine neue beim Start: {restart}",
-    "The service is handed it by a line in its unit: write [Service] and LoadCredential={line} with `sudo systemctl edit boardbridge`, then {restart}": "Der Dienst bekommt sie durch eine Zeile in seiner Unit: Schreiben Sie mit `sudo systemctl edit boardbridge` [Service] und LoadCredential={line}, dann {restart}",
+    "The service is handed it by two lines in its unit, LoadCredential={line} and SetCredential={name}:-, as docs/service.md says; then {restart}": "Der Dienst bekommt sie durch zwei Zeilen in seiner Unit, LoadCredential={line} und SetCredential={name}:-, wie docs/service.md sagt; dann {restart}",
     "For the service put it into {FOLDER}, as docs/service.md says": "Für den Dienst gehört sie nach {FOLDER}, wie docs/service.md sagt",
     "the main file no longer has any board, as if it were empty or cut off. If that is intended, write [boards] into it, or restart BoardBridge": "die Hauptdatei hat kein Brett mehr, als wäre sie leer oder abgeschnitten. Ist das gewollt, schreiben Sie [boards] hinein, oder starten Sie BoardBridge neu",
     "others may read the token in {file}: chmod 600 {again}": "andere dürfen die Anmeldung in {file} lesen: chmod 600 {again}",
