@@ -206,8 +206,8 @@ impl PartialEq for BoardConfig {
 impl BoardConfig {
     /// Whether the same keys lead to this board and to the other one.
     pub fn is_reached_as(&self, other: &Self) -> bool {
-        let port = |board: &Self| board.serial.as_ref().map(|serial| serial.port.clone());
-        port(self) == port(other)
+        let ports = [self, other].map(|board| board.serial.as_ref().map(|serial| &serial.port));
+        ports[0] == ports[1]
             && self.ble == other.ble
             && self.tcp == other.tcp
             && self.rfcomm == other.rfcomm

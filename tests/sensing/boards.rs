@@ -132,20 +132,30 @@ fn a_move_is_lit_again_after_a_restart<W: Wood>(
     table.plays("g1f3", true, tidily);
 }
 
+/// Whether the player is asked to take this move back.
+fn asks_back<W: Wood>(table: &Table<W>, made: &str) -> bool {
+    let made: UciMove = made.parse().unwrap();
+    matches!(table.snapshot().advice, Advice::TakeBack(m) if uci(m) == made)
+}
+
+/// The hand has made its first move, and the program takes that back.
+fn program_takes_the_first_move_back<W: Wood>(table: &mut Table<W>) {
+    table.plays("e2e4", true, tidily);
+    table.game = table.game.truncated(0);
+    table.states(true);
+    table.comes("the take-back", |table| asks_back(table, "e2e4"));
+}
+
 fn a_take_back_is_asked_for_while_the_pieces_lack_it<W: Wood>(
     mut table: Table<W>,
     goes: impl FnOnce(&mut Table<W>),
 ) {
-    table.plays("e2e4", true, tidily);
-    table.game = table.game.truncated(0);
-    table.states(true);
-    let asked = |table: &Table<W>| matches!(table.snapshot().advice, Advice::TakeBack(m) if uci(m) == "e2e4".parse().unwrap());
-    table.comes("the take-back", asked);
+    program_takes_the_first_move_back(&mut table);
     goes(&mut table);
     table.waits(Duration::from_secs(10));
-    assert!(asked(&table), "{}", table.whole_story());
+    assert!(asks_back(&table, "e2e4"), "{}", table.whole_story());
     table.wood.does(table.now, Order::Do(HandAction::TakeBack));
-    table.comes("the pieces", |table| !asked(table));
+    table.comes("the pieces", |table| !asks_back(table, "e2e4"));
     table.plays("d2d4", true, tidily);
 }
 
@@ -164,14 +174,9 @@ fn a_take_back_is_asked_for_again_after_a_lost_link() {
 
 /// The program has made the move again when the daemon is back: it is not asked back first.
 fn what_was_to_be_taken_back_may_stay<W: Wood>(mut table: Table<W>) {
-    table.plays("e2e4", true, tidily);
-    let whole = table.game.clone();
-    table.game = table.game.truncated(0);
-    table.states(true);
-    table.comes("the take-back", |table| {
-        matches!(table.snapshot().advice, Advice::TakeBack(_))
-    });
-    table.game = whole;
+    program_takes_the_first_move_back(&mut table);
+    let again = legal(&table, "e2e4");
+    assert!(table.game.push(again));
     let before = table.whole_story().lines().count();
     table.restart(false);
     table.is_ready();
@@ -179,10 +184,7 @@ fn what_was_to_be_taken_back_may_stay<W: Wood>(mut table: Table<W>) {
     let story = table.whole_story();
     let since: Vec<&str> = story.lines().skip(before).collect();
     assert!(!since.join("\n").contains("take e2e4 back"), "{story}");
-    assert!(
-        !matches!(table.snapshot().advice, Advice::TakeBack(_)),
-        "{story}"
-    );
+    assert!(!asks_back(&table, "e2e4"), "{story}");
 }
 
 #[test]
@@ -226,14 +228,13 @@ fn two_moves_are_taken_back_in_their_order<W: Wood>(mut table: Table<W>) {
     }
     table.game = table.game.truncated(2);
     table.states(true);
-    let asked = |table: &Table<W>, text: &str| matches!(table.snapshot().advice, Advice::TakeBack(m) if uci(m) == text.parse().unwrap());
-    table.comes("the first take-back", |table| asked(table, "e7e5"));
+    table.comes("the first take-back", |table| asks_back(table, "e7e5"));
     table.restart(true);
     table.is_ready();
     table.waits(Duration::from_secs(10));
-    assert!(asked(&table, "e7e5"), "{}", table.whole_story());
+    assert!(asks_back(&table, "e7e5"), "{}", table.whole_story());
     table.wood.does(table.now, Order::Do(HandAction::TakeBack));
-    table.comes("the second take-back", |table| asked(table, "e2e4"));
+    table.comes("the second take-back", |table| asks_back(table, "e2e4"));
     table.wood.does(table.now, Order::Do(HandAction::TakeBack));
     table.comes("the hand's turn", |table| {
         table.snapshot().advice == Advice::YourMove(Color::White)

@@ -137,8 +137,8 @@ impl Core {
             Plan::Do(Step::Show(m)) => Some(m),
             _ => None,
         };
-        let steps = goes_on || matches!(plan, Plan::Do(Step::TakeBack(_)));
-        if steps && let Some(m) = self.driver.ask_take_back_again(now, next) {
+        let by_moves = goes_on || matches!(plan, Plan::Do(Step::TakeBack(_)));
+        if by_moves && let Some(m) = self.driver.ask_take_back_again(now, next) {
             self.current_step.ask(Some(Following {
                 advice: Advice::TakeBack(m),
                 game: self.held.game().clone(),

@@ -122,13 +122,11 @@ struct Secrets {
 
 impl Secrets {
     fn of(config: &Config) -> Self {
-        let lichess = config.lichess.as_ref();
-        let lichess = lichess.and_then(|entry| entry.token_file.as_deref());
         let broadcasts = config.broadcast.iter();
         let broadcasts = broadcasts.map(|entry| TOKEN.place(entry.token_file.as_deref()));
         let password = config.mqtt.as_ref().map_or(Ok(None), MqttConfig::password);
         Self {
-            lichess: token::read(&token::place(lichess)),
+            lichess: token::read(&token::place(named_for_lichess(config))),
             broadcasts: broadcasts.map(|file| TOKEN.read(&file)).collect(),
             broker: password.map(drop),
         }
@@ -137,8 +135,6 @@ impl Secrets {
     /// As the service has them: what it is not handed it reads itself.
     fn for_service(self, config: &Config, identity: &Identity) -> Self {
         let own = Self::of(config);
-        let lichess = config.lichess.as_ref();
-        let lichess = lichess.and_then(|entry| entry.token_file.as_deref());
         let is_handed = |file: &Path| identity.is_handed(file);
         let broadcasts = config
             .broadcast
@@ -151,7 +147,7 @@ impl Secrets {
         });
         let password = config.mqtt.as_ref().map(MqttConfig::file_of_password);
         Self {
-            lichess: if is_handed(token::file(lichess)) {
+            lichess: if is_handed(token::file(named_for_lichess(config))) {
                 self.lichess
             } else {
                 own.lichess
@@ -164,6 +160,12 @@ impl Secrets {
             },
         }
     }
+}
+
+/// The file with the token for Lichess, if one is named.
+fn named_for_lichess(config: &Config) -> Option<&Path> {
+    let entry = config.lichess.as_ref()?;
+    entry.token_file.as_deref()
 }
 
 impl Here {

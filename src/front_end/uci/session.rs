@@ -648,7 +648,7 @@ impl GuiConversation {
     /// A take-back reported between two searches is reported again in the next one, until the program knows it.
     fn mind_take_back(&mut self, snapshot: &Snapshot) {
         match (&snapshot.advice, &self.search) {
-            (Advice::PutBack { made, .. }, None) => self.told.taken_back(*made, snapshot),
+            (Advice::PutBack { .. }, None) => self.told.taken_back(snapshot),
             (advice, Some(_)) => {
                 let is_told = matches!(advice, Advice::PutBack { .. });
                 let game = self.statement.game().as_ref().ok();

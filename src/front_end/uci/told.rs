@@ -20,8 +20,8 @@ pub(super) struct Told {
     ending: Option<GameEnd>,
     /// What it was told about a board that has sent nothing yet.
     unheard: Option<String>,
-    /// A move that the hand took back while no search was open, and the program's game up to it.
-    taken_back: Option<(Move, Game)>,
+    /// The program's game when the hand took a move of it back while no search was open, and how many plies the board kept.
+    taken_back: Option<(Arc<Game>, usize)>,
     /// Why something was refused last, and when.
     refused: Option<(String, Instant)>,
 }
@@ -61,18 +61,18 @@ impl Told {
         why.filter(|why| repeat || before.as_ref() != Some(why))
     }
 
-    /// The hand took this move back while no search was open: some GUIs show nothing then (xboard, by polyglot).
-    pub fn taken_back(&mut self, made: Move, snapshot: &Snapshot) {
-        let plies = snapshot.game.len() + 1;
-        let target = snapshot.target.as_ref();
-        self.taken_back = target.map(|target| (made, target.truncated(plies)));
+    /// The hand took back the program's next move while no search was open: some GUIs show nothing then (xboard, by polyglot).
+    pub fn taken_back(&mut self, snapshot: &Snapshot) {
+        let target = snapshot.target.clone();
+        self.taken_back = target.map(|target| (target, snapshot.game.len()));
     }
 
     /// Such a move, if it still stands in the program's `game`, and was not made again in the game on the `board`. Returned once.
     pub fn take_taken_back(&mut self, game: &Game, board: &Game) -> Option<Move> {
-        let (made, with) = self.taken_back.take()?;
-        let stands = game.clone().rebased(&with).continues(&with);
-        (stands && !board.continues(&with)).then_some(made)
+        let (with, kept) = self.taken_back.take()?;
+        let has = |game: &Game| game.common_plies(&with).is_some_and(|plies| plies > kept);
+        let stands = has(&game.clone().rebased(&with)) && !has(board);
+        with.moves().get(kept).copied().filter(|_| stands)
     }
 
     /// The result as the board reports it, if that is new.
