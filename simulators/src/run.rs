@@ -131,7 +131,7 @@ pub fn board(settings: &Settings) -> Option<OnLine> {
 }
 
 /// A board on the radio, in software, if it is wished there.
-fn radio_board(settings: &Settings) -> Option<OnRadio> {
+pub fn radio_board(settings: &Settings) -> Option<OnRadio> {
     match registry::make(settings.kind)? {
         Make::Radio(make) | Make::Either(_, make) | Make::RadioOrUsb(make, ..)
             if settings.is_radio() =>

@@ -9,6 +9,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod air;
 mod api;
 mod games;
 mod login;

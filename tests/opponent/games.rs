@@ -41,12 +41,12 @@ fn mate() -> Game {
     game
 }
 
-fn moves(game: &Game) -> Vec<String> {
+pub(crate) fn moves(game: &Game) -> Vec<String> {
     game.moves().iter().map(|&m| uci(m).to_string()).collect()
 }
 
 /// An engine that plays one colour of this game.
-fn scripted(folder: &Path, game: &[String]) -> String {
+pub(crate) fn scripted(folder: &Path, game: &[String]) -> String {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/opponent/engine.sh");
     for (ply, m) in game.iter().enumerate() {
         fs::write(folder.join(ply.to_string()), m).unwrap();

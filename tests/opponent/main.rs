@@ -9,6 +9,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod air;
 mod engine;
 mod games;
 mod process;

@@ -15,7 +15,11 @@ pub mod process;
 pub mod program;
 pub mod schema;
 
-use std::{net::SocketAddr, path::PathBuf, time::Duration};
+use std::{
+    net::SocketAddr,
+    path::PathBuf,
+    time::{Duration, Instant},
+};
 
 use boardbridge::{
     bus::BoardHandle,
@@ -26,9 +30,10 @@ use boardbridge::{
 };
 use simulators::{
     HandAction, Report, SimulatedBoard,
-    bluez::serial_device::SerialDevice,
+    bluez::{ADAPTER, Bluez, serial_device::SerialDevice},
     port::{Happened, Port},
-    run::{Kind, Settings, board},
+    radio::{self, RadioBoard},
+    run::{Kind, Settings, board, radio_board},
 };
 use tempfile::TempDir;
 use tokio::{
@@ -46,12 +51,24 @@ use tokio::{
 pub const PATIENCE: Duration = Duration::from_mins(1);
 /// How many times faster than real the simulated boards are.
 pub const SPEED: f64 = 20.0;
+/// The same by Bluetooth LE: what comes sooner after the last is taken for delayed.
+const SPEED_BY_RADIO: f64 = 4.0;
+/// A hand by lamps waits for so long: those of a move that was just made may still be lit.
+const SEEN: Duration = Duration::from_millis(1500);
+/// How often somebody looks at such a board.
+const LOOK: Duration = Duration::from_millis(5);
 
 /// Pacing for a Citrine of this speed.
 pub const FAST_CITRINE: &str = "kind = \"novag-citrine\"\ncommand_gap = \"55ms\"\nsecond_send = \"60ms\"\n\
      second_send_capture = \"200ms\"\nmove_wait = \"50ms\"\nsetup_wait = \"50ms\"\ncorrection_wait = \"150ms\"\n";
 /// A DGT board for quick hands. Its clock shows the moves.
 pub const FAST_DGT: &str = "kind = \"dgt\"\nsettle = \"100ms\"\n";
+/// The only Chessnut Air in range.
+pub const AIR_IN_RANGE: &str =
+    "kind = \"chessnut\"\nsettle = \"100ms\"\nble = { name = \"Chessnut Air\" }\n";
+/// The only Pegasus in range.
+pub const PEGASUS_IN_RANGE: &str = "kind = \"dgt-pegasus\"\nkey = \"53494D4B4559\"\nsettle = \"100ms\"\n\
+     ble = { name = \"DGT_Pegasus\" }\n";
 /// Pacing for a UCB of this speed.
 pub const FAST_UCB: &str = "kind = \"novag-ucb\"\nline_gap = \"50ms\"\nmove_wait = \"400ms\"\n\
      setup_wait = \"400ms\"\ncorrection_wait = \"150ms\"\n";
@@ -92,6 +109,31 @@ impl Hand {
     /// Switches a board on that is reached by Bluetooth Classic, as this device.
     pub fn on_air(board: Box<dyn SimulatedBoard>, device: SerialDevice) -> Self {
         Self::at(Port::on_air(board, device))
+    }
+
+    /// Switches a board on that is reached by Bluetooth LE. Its player executes shown moves by themselves.
+    pub fn in_range(bluez: &Bluez, kind: Kind) -> Self {
+        let settings = Settings {
+            speed: SPEED_BY_RADIO,
+            hand_delay: Some(SEEN),
+            ..Settings::of(kind)
+        };
+        let board = radio_board(&settings).unwrap();
+        let board = bluez.host(ADAPTER, radio::ADDRESS, board).unwrap();
+        let (orders, mut hand) = mpsc::channel::<HandAction>(64);
+        let (seen, reports) = mpsc::channel(4096);
+        tokio::spawn(async move {
+            while !seen.is_closed() {
+                while let Ok(order) = hand.try_recv() {
+                    board.with(|board| board.order(Instant::now(), order));
+                }
+                while let Some(report) = board.with(RadioBoard::look) {
+                    let _ = seen.send(report).await;
+                }
+                sleep(LOOK).await;
+            }
+        });
+        Self { orders, reports }
     }
 
     fn at(mut port: Port) -> Self {
