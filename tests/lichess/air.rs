@@ -1,26 +1,23 @@
 //! Whole games on Lichess on boards that are reached by Bluetooth LE and show the program's moves by their lamps: the real binary.
 
-use boardbridge::chess::game::{Game, uci};
+use boardbridge::chess::game::uci;
 use shakmaty::{CastlingMode, Color, Position};
 use simulators::{bluez::Bluez, run::Kind};
 
 use crate::support::{
     AIR_IN_RANGE, Hand, PEGASUS_IN_RANGE,
     lichess::{Lichess, Style},
+    mate_by,
     process::Process,
 };
 
-const GAMES: &str = include_str!("../games/lichess-428.uci");
-/// Their numbers: both sides castle, and this one gives mate.
-const WHITE: usize = 347;
-const BLACK: usize = 212;
 const RAPID: Style = Style {
     old_castling: false,
     clock: Some(900),
 };
 
-/// Plays this game whole: the hand this colour, Lichess the other.
-async fn plays(kind: Kind, keys: &str, number: usize, color: Color) {
+/// Plays a game whole: the hand this colour, Lichess the other.
+async fn plays(kind: Kind, keys: &str, color: Color) {
     let lichess = Lichess::new(RAPID).await;
     let folder = tempfile::tempdir().unwrap();
     let bluez = Bluez::start().unwrap();
@@ -32,9 +29,7 @@ async fn plays(kind: Kind, keys: &str, number: usize, color: Color) {
     let mut process = Process::start(&bluez, &config);
     lichess.is_connected().await;
     let mut watch = process.watch_of(Some("board")).await;
-    let mut game = Game::standard();
-    let line = GAMES.lines().nth(number - 1).unwrap();
-    game.play_uci(line.split_whitespace()).unwrap();
+    let game = mate_by(color);
     lichess.begins(color);
     let mut own = Vec::new();
     for (ply, &m) in game.moves().iter().enumerate() {
@@ -60,10 +55,10 @@ async fn plays(kind: Kind, keys: &str, number: usize, color: Color) {
 
 #[tokio::test]
 async fn a_game_is_played_as_white_on_a_chessnut() {
-    plays(Kind::ChessnutAir, AIR_IN_RANGE, WHITE, Color::White).await;
+    plays(Kind::ChessnutAir, AIR_IN_RANGE, Color::White).await;
 }
 
 #[tokio::test]
 async fn a_game_is_played_as_black_on_a_pegasus() {
-    plays(Kind::DgtPegasus, PEGASUS_IN_RANGE, BLACK, Color::Black).await;
+    plays(Kind::DgtPegasus, PEGASUS_IN_RANGE, Color::Black).await;
 }

@@ -1,23 +1,14 @@
 //! Whole games against an engine on boards that are reached by Bluetooth LE and show its moves by their lamps: the real binary.
 
-use boardbridge::chess::game::Game;
 use shakmaty::Color;
 use simulators::{bluez::Bluez, run::Kind};
 
 use super::games::{moves, scripted};
-use crate::support::{AIR_IN_RANGE, Hand, House, PEGASUS_IN_RANGE, process::Process};
+use crate::support::{AIR_IN_RANGE, Hand, House, PEGASUS_IN_RANGE, mate_by, process::Process};
 
-const GAMES: &str = include_str!("../games/lichess-428.uci");
-/// Their numbers: both sides castle, and this one gives mate.
-const WHITE: usize = 347;
-const BLACK: usize = 212;
-
-/// Plays this game whole: the hand this colour, the engine the other.
-async fn plays(kind: Kind, keys: &str, number: usize, color: Color) {
-    let mut game = Game::standard();
-    let line = GAMES.lines().nth(number - 1).unwrap();
-    game.play_uci(line.split_whitespace()).unwrap();
-    let game = moves(&game);
+/// Plays a game whole: the hand this colour, the engine the other.
+async fn plays(kind: Kind, keys: &str, color: Color) {
+    let game = moves(&mate_by(color));
     let folder = House::folder();
     let opponent = scripted(folder.path(), &game);
     let bluez = Bluez::start().unwrap();
@@ -52,10 +43,10 @@ async fn plays(kind: Kind, keys: &str, number: usize, color: Color) {
 
 #[tokio::test]
 async fn a_game_is_played_against_an_engine_on_a_chessnut() {
-    plays(Kind::ChessnutAir, AIR_IN_RANGE, WHITE, Color::White).await;
+    plays(Kind::ChessnutAir, AIR_IN_RANGE, Color::White).await;
 }
 
 #[tokio::test]
 async fn a_game_is_played_against_an_engine_on_a_pegasus() {
-    plays(Kind::DgtPegasus, PEGASUS_IN_RANGE, BLACK, Color::Black).await;
+    plays(Kind::DgtPegasus, PEGASUS_IN_RANGE, Color::Black).await;
 }

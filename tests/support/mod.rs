@@ -23,11 +23,13 @@ use std::{
 
 use boardbridge::{
     bus::BoardHandle,
+    chess::game::Game,
     config::Config,
     daemon::{Daemon, Inherited, systemd::Notify},
     system::cgroup::Cgroup,
     vocabulary::{Advice, Event, Snapshot},
 };
+use shakmaty::Color;
 use simulators::{
     HandAction, Report, SimulatedBoard,
     bluez::{ADAPTER, Bluez, serial_device::SerialDevice},
@@ -72,6 +74,16 @@ pub const PEGASUS_IN_RANGE: &str = "kind = \"dgt-pegasus\"\nkey = \"53494D4B4559
 /// Pacing for a UCB of this speed.
 pub const FAST_UCB: &str = "kind = \"novag-ucb\"\nline_gap = \"50ms\"\nmove_wait = \"400ms\"\n\
      setup_wait = \"400ms\"\ncorrection_wait = \"150ms\"\n";
+
+/// A real game in which both sides castle and this one gives mate.
+pub fn mate_by(color: Color) -> Game {
+    let number = color.fold_wb(347, 212);
+    let games = include_str!("../games/lichess-428.uci");
+    let mut game = Game::standard();
+    let moves = games.lines().nth(number - 1).unwrap();
+    game.play_uci(moves.split_whitespace()).unwrap();
+    game
+}
 
 fn simulated(kind: Kind, executes: bool) -> Box<dyn SimulatedBoard> {
     let settings = Settings {
