@@ -81,7 +81,14 @@ impl Reported {
     pub fn resolve(self, position: &Chess, promotion: Role) -> Option<Move> {
         let mover = position.turn();
         let named = |m: &Move| self.names(*m, mover);
-        let moves = position.legal_moves();
+        let moves = match self.wording {
+            Wording::Castle(side) => position.castling_moves(side),
+            Wording::Squares { from, to, .. } => match position.board().role_at(from)? {
+                // Castling ends where no other move of a king does.
+                Role::King => position.legal_moves(),
+                role => position.san_candidates(role, to),
+            },
+        };
         let mut candidates = moves.iter().filter(|m| named(m));
         let first = *candidates.next()?;
         if first.is_promotion() && first.promotion() != Some(promotion) {

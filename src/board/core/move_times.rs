@@ -42,9 +42,9 @@ pub(super) struct MoveTimes {
     /// Of this only the start position is saved; the moves are saved as [`Self::plies`].
     #[serde(serialize_with = "start")]
     game: Game,
-    /// The moves of that game. They grow in number, and are saved separately.
+    /// The moves of that game. They grow in number, and are saved separately. What is saved shares them until they change.
     #[serde(skip)]
-    plies: Vec<Ply>,
+    plies: Arc<Vec<Ply>>,
     #[serde(skip)]
     awaited: Option<Awaited>,
 }
@@ -65,16 +65,22 @@ impl MoveTimes {
         &self.plies
     }
 
+    /// Whether it is the same move by move, also in what was seen of each being made.
+    pub fn has_plies_of(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.plies, &other.plies) || self.plies == other.plies
+    }
+
     /// Restores the game from its saved start and these moves; `None` if a move is illegal.
     pub fn with(mut self, plies: &[Ply]) -> Option<Self> {
         if plies.len() > MAX_PLIES {
             return None;
         }
         self.game = Game::from_start(self.game.start().clone());
+        let known = Arc::make_mut(&mut self.plies);
         for Ply { uci: text, made } in plies {
             let m = text.to_move(self.game.position()).ok()?;
             self.game.push(m);
-            self.plies.push(Ply {
+            known.push(Ply {
                 uci: uci(m),
                 made: *made,
             });
@@ -126,7 +132,8 @@ impl MoveTimes {
 
     /// The moves after this many plies belong to another game, even where they are the same.
     pub fn forget_from(&mut self, plies: usize) {
-        for ply in self.plies.iter_mut().skip(plies) {
+        let known = Arc::make_mut(&mut self.plies);
+        for ply in known.iter_mut().skip(plies) {
             ply.made = Made::default();
         }
     }
@@ -137,9 +144,10 @@ impl MoveTimes {
             return;
         }
         let common = self.common(game);
-        self.plies.truncate(common);
+        let plies = Arc::make_mut(&mut self.plies);
+        plies.truncate(common);
         let new = game.moves()[common..].iter();
-        self.plies.extend(new.map(|m| Ply {
+        plies.extend(new.map(|m| Ply {
             uci: uci(*m),
             made: Made::default(),
         }));
@@ -152,8 +160,9 @@ impl MoveTimes {
 
     /// How this move of the game was made; plies count from 1.
     pub fn made(&mut self, ply: usize, by: Option<By>, took: Option<Duration>) {
+        let plies = Arc::make_mut(&mut self.plies);
         let index = ply.checked_sub(1);
-        if let Some(ply) = index.and_then(|index| self.plies.get_mut(index)) {
+        if let Some(ply) = index.and_then(|index| plies.get_mut(index)) {
             ply.made = Made { by, took };
         }
     }
@@ -178,9 +187,8 @@ impl MoveTimes {
     /// What is known of each of this game's moves.
     fn of_each<T>(&self, game: &Game, of: impl Fn(&Made) -> Option<T>) -> Arc<[Option<T>]> {
         let known = &self.plies[..self.common(game)];
-        let plies = 0..game.len();
-        plies
-            .map(|ply| known.get(ply).and_then(|ply| of(&ply.made)))
-            .collect()
+        let unknown = game.len() - known.len();
+        let known = known.iter().map(|ply| of(&ply.made));
+        known.chain((0..unknown).map(|_| None)).collect()
     }
 }

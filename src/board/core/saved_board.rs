@@ -112,7 +112,7 @@ impl SavedBoard {
         let stands = self.claims.target() == Some(self.held.game())
             && self.claims.has_holders_of(&before.claims)
             && self.held == before.held
-            && self.move_times.plies() == before.move_times.plies()
+            && self.move_times.has_plies_of(&before.move_times)
             && self.verdict == before.verdict
             && self.leading == before.leading
             && self.hand.times_at_start() == before.hand.times_at_start()
