@@ -229,9 +229,9 @@ impl Database {
         self.connection.is_some()
     }
 
-    /// Whether there is something to be done after a write: see [`Self::tidy`].
+    /// Whether there is something to be done after a sync: see [`Self::tidy`].
     pub fn is_untidy(&self) -> bool {
-        self.connection.is_some() && (!self.holds_room || self.is_long())
+        self.connection.is_some() && (!self.holds_room || self.is_long() || self.is_gone())
     }
 
     /// Whether the log is long enough to be moved into the database.
@@ -245,7 +245,7 @@ impl Database {
         MAX_WAL.max(values.saturating_mul(WAL_EACH)).min(MOST_WAL)
     }
 
-    /// The work after a write: makes deleted files again, reserves room in new ones, and moves the log into the database if it
+    /// The work after a sync: makes deleted files again, reserves room in new ones, and moves the log into the database if it
     /// is long and `may_sync` allows the syncs. The log file keeps its length, and is overwritten.
     ///
     /// # Errors
@@ -268,7 +268,7 @@ impl Database {
     }
 
     /// Whether the files that are open are no longer those in the directory.
-    pub fn is_gone(&self) -> bool {
+    fn is_gone(&self) -> bool {
         self.connection.is_some() && self.files() != self.opened
     }
 
@@ -458,7 +458,13 @@ fn commit<'a>(
     changes: impl Iterator<Item = (&'a String, &'a Kept)>,
 ) -> rusqlite::Result<()> {
     let run = |sql: &str| connection.prepare_cached(sql)?.execute([]);
-    run("BEGIN")?;
+    let changes: Vec<_> = changes.collect();
+    // One statement is a transaction by itself: the way of most moves.
+    let is_one = |change: &Kept| change.value.is_some() && change.past.is_empty();
+    let alone = matches!(changes[..], [(_, change)] if is_one(change));
+    if !alone {
+        run("BEGIN")?;
+    }
     for (key, change) in changes {
         let Some(value) = &change.value else {
             for table in [
@@ -478,7 +484,9 @@ fn commit<'a>(
                 .execute(params![key, chunk, words])?;
         }
     }
-    run("COMMIT")?;
+    if !alone {
+        run("COMMIT")?;
+    }
     Ok(())
 }
 

@@ -88,7 +88,7 @@ struct Waiting {
     slow_sync: bool,
     /// The last write took long.
     slow_write: bool,
-    /// The log is to be moved.
+    /// See [`Database::is_untidy`].
     untidy: bool,
     stopped: bool,
 }
@@ -109,7 +109,7 @@ impl Waiting {
 
     /// Whether nothing shows that the disk may make a write wait.
     fn is_quick(&self) -> bool {
-        let idle = !self.busy && self.changes.is_empty() && !self.untidy && !self.stopped;
+        let idle = !self.busy && self.changes.is_empty() && !self.stopped;
         idle && !self.slow && !self.syncs && !self.slow_sync && !self.slow_write
     }
 }
@@ -121,12 +121,6 @@ impl Shared {
 
     fn disk(&self) -> MutexGuard<'_, Disk> {
         self.disk.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Whether this many syncs are left.
-    fn has_syncs(&self, count: u64) -> bool {
-        let syncs = self.syncs.lock().unwrap_or_else(PoisonError::into_inner);
-        syncs.has(Instant::now(), count)
     }
 
     /// Takes `count` syncs, if these and `rest` more are left.
@@ -259,12 +253,9 @@ impl Writer {
         };
         let began = Instant::now();
         let written = disk.write(&changes);
-        // Without syncs left the thread could not tidy, and would only hold up this one.
-        let untidy = disk.database.is_untidy() && self.shared.has_syncs(SYNCS_TO_TIDY);
         drop(disk);
         let mut waiting = self.shared.lock();
         waiting.slow_write |= began.elapsed() > QUICK_WRITE;
-        waiting.untidy |= untidy;
         if !written {
             waiting.slow = true;
             waiting.put_back(changes);
@@ -279,8 +270,7 @@ impl Writer {
                 // Full: a sync that has not begun yet is for this write too.
                 let _ = syncs.try_send(());
             });
-        }
-        if untidy || !written {
+        } else {
             self.shared.wake.notify_one();
         }
         None
@@ -422,8 +412,8 @@ fn write_all(shared: &Shared, syncs: &SyncSender<()>, mut log: LogFile) {
         }
         let (changes, stops) = (std::mem::take(&mut waiting.changes), waiting.stopped);
         let callers = std::mem::take(&mut waiting.callers);
+        let untidy = std::mem::take(&mut waiting.untidy);
         waiting.busy = true;
-        waiting.untidy = false;
         drop(waiting);
         let began = Instant::now();
         let mut disk = shared.disk();
@@ -449,7 +439,8 @@ fn write_all(shared: &Shared, syncs: &SyncSender<()>, mut log: LogFile) {
         if written {
             // Full: a sync that has not begun yet is for this write too.
             let _ = syncs.try_send(());
-            if let Err(error) = disk.database.tidy(|| shared.take_syncs(SYNCS_TO_TIDY, 0)) {
+            if untidy && let Err(error) = disk.database.tidy(|| shared.take_syncs(SYNCS_TO_TIDY, 0))
+            {
                 disk.failed(&error);
             }
         } else if let Some(wait) = disk.retry {
@@ -481,8 +472,9 @@ fn sync_all(mut log: LogFile, due: &Receiver<()>, shared: &Shared) {
         waiting.syncs = false;
         waiting.slow_sync = began.elapsed() > QUICK_SYNC;
         drop(waiting);
-        // Deleted files are noticed here, where looking for them delays no move.
-        if shared.disk().database.is_gone() {
+        // Asked here, where looking for deleted files delays no move, and where a log that is to be moved has just been synced: that is
+        // most of what moving it takes, and would hold up every move meanwhile.
+        if shared.disk().database.is_untidy() {
             shared.lock().untidy = true;
             shared.wake.notify_one();
         }
