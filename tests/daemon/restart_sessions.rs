@@ -190,7 +190,14 @@ impl Player {
             "fault"
         };
         let wrong = ["new-game", "announced", "ended", fault];
-        let wrong = |seen: &&String| wrong.iter().any(|word| seen.starts_with(word));
+        let mut crossed = String::new();
+        let wrong = |seen: &&String| {
+            if let Some(m) = seen.strip_prefix("executed ") {
+                // A Citrine is shown its last move once more after a restart, and a hand without any delay may be quicker.
+                crossed = format!("fault illegal: {}", m.to_uppercase());
+            }
+            **seen != crossed && wrong.iter().any(|word| seen.starts_with(word))
+        };
         assert_eq!(later.iter().find(wrong), None, "{:?}", self.seen);
     }
 }

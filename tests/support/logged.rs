@@ -11,12 +11,14 @@ use tokio::{sync::mpsc, time::timeout};
 
 use super::process::PATIENCE;
 
-/// See the module documentation. Killed when it is dropped; a test that fails prints the log.
+/// See the module documentation. Killed when it is dropped; a test that fails prints the log, also that of processes before it.
 pub struct Logged {
     child: Child,
     lines: mpsc::UnboundedReceiver<String>,
     /// The log so far.
     pub log: Vec<String>,
+    /// The logs of the processes in whose place it was started.
+    earlier: Vec<String>,
 }
 
 impl Logged {
@@ -27,6 +29,7 @@ impl Logged {
             child,
             lines,
             log: Vec::new(),
+            earlier: Vec::new(),
         }
     }
 
@@ -42,8 +45,11 @@ impl Logged {
 
     /// Starts this command in the place of the process, which has ended.
     pub fn restart(&mut self, command: &mut Command) {
+        while let Ok(line) = self.lines.try_recv() {
+            self.log.push(line);
+        }
+        self.earlier.append(&mut self.log);
         (self.child, self.lines) = spawn(command);
-        self.log.clear();
     }
 
     /// Sends it a signal: `KILL`, `TERM`, `HUP`.
@@ -115,7 +121,8 @@ impl Drop for Logged {
             while let Ok(line) = self.lines.try_recv() {
                 self.log.push(line);
             }
-            println!("the daemon's log:\n{}", self.log.join("\n"));
+            self.earlier.append(&mut self.log);
+            println!("the daemon's log:\n{}", self.earlier.join("\n"));
         }
     }
 }
