@@ -5,6 +5,7 @@ use shakmaty::{Board, Chess, Color, Move, Position, Role, Square};
 
 use crate::{
     chess::{game::Game, guidance::guide},
+    state::is_default,
     vocabulary::{Reported, Wording},
 };
 
@@ -113,32 +114,42 @@ pub struct Held {
     game: Game,
     certainty: Certainty,
     /// The ply at which the board's own record of the game begins: the ply of its last set-up.
+    #[serde(skip_serializing_if = "is_default")]
     base: usize,
     /// The moves that the board lists before that ply: they began in an unknown position.
+    #[serde(skip_serializing_if = "is_default")]
     lead: Vec<Reported>,
     /// The board's last list.
     #[serde(skip)]
     list: Vec<Reported>,
     /// The moves from this ply on were made by the hand. Earlier ones were told to the board, or found on it.
+    #[serde(skip_serializing_if = "is_default")]
     by_hand_from: usize,
     /// This many moves stood on the board when it was first asked: it is unknown when they were made.
+    #[serde(skip_serializing_if = "is_default")]
     found: usize,
     /// A move that was seen being made while nothing was known of the game.
+    #[serde(skip_serializing_if = "is_default")]
     seen: Option<Reported>,
     grounds: Grounds,
+    #[serde(skip_serializing_if = "is_default")]
     opening: Opening,
     /// The squares shown once where a game may have begun.
     #[serde(skip)]
     pictured: Option<Box<Board>>,
     /// A position was on its way to the board when the link was lost: the board may or may not hold it.
+    #[serde(skip_serializing_if = "is_default")]
     suspected: bool,
     /// The last move was shown, and nothing has proved yet that the hand executed it.
+    #[serde(skip_serializing_if = "is_default")]
     unconfirmed: bool,
     /// The last move of the board's list, if the game's last move is known from the list alone: the list shows that the board
     /// has the move, not that the hand made it.
+    #[serde(skip_serializing_if = "is_default")]
     listed: Option<Reported>,
     /// The game was sure when the daemon ended, and the board has reported nothing since but moves that go on from there. The moves
     /// that the hand had made then, and those, count as made.
+    #[serde(skip_serializing_if = "is_default")]
     remembered: bool,
     /// Where the pieces stand while that differs from the game.
     #[serde(skip)]

@@ -157,6 +157,11 @@ impl<P: Copy + PartialEq + Display> Past<P> {
     }
 }
 
+/// For `#[serde(skip_serializing_if = "is_default")]`: what is as usual takes no room.
+pub fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 fn number(chunks: usize) -> u32 {
     u32::try_from(chunks).unwrap_or(u32::MAX)
 }

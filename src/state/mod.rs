@@ -29,7 +29,7 @@ use tracing::{info, warn};
 use self::{budget::PAGE, database::Database, kept::Kept, writer::Writer};
 pub use self::{
     budget::{ALL, EACH, MAX_OWED, MOVE, MOVES, SLOW_WAIT, SYNCS},
-    kept::{Long, Past},
+    kept::{Long, Past, is_default},
     text::Text,
 };
 use crate::system::{apart, credit::Credit};

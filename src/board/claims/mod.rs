@@ -107,7 +107,7 @@ pub struct Claims {
     /// one.
     #[serde(skip)]
     came: Option<bool>,
-    #[serde(default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     kept: Option<KeptForAddress>,
     /// The game on the board has ended.
     #[serde(skip)]

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-use crate::chess::game::Game;
+use crate::{chess::game::Game, state::is_default};
 
 /// Moves that may be taken back before another move means another game; kept games have the same rule.
 pub(super) const MAX_TAKEN_BACK: usize = 8;
@@ -23,8 +23,10 @@ pub(super) struct Identity {
     /// When its first move was seen.
     began: Option<SystemTime>,
     /// It has ended.
+    #[serde(skip_serializing_if = "is_default")]
     over: bool,
     /// Another game was announced, or the pieces were put at the start.
+    #[serde(skip_serializing_if = "is_default")]
     begins: bool,
 }
 

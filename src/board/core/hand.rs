@@ -3,16 +3,18 @@
 use serde::{Deserialize, Serialize};
 use shakmaty::Color;
 
-use crate::state::Text;
+use crate::state::{Text, is_default};
 
 /// What the hand plays, and what else it did with the pieces.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Hand {
     /// The colour it plays in the game the board was told to begin; `None` if both, or if no client said.
+    #[serde(skip_serializing_if = "is_default")]
     plays: Option<Text<Color>>,
     #[serde(skip)]
     took_back: bool,
+    #[serde(skip_serializing_if = "is_default")]
     put_to_start: u64,
 }
 

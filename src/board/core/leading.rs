@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::chess::game::Game;
+use crate::{chess::game::Game, state::is_default};
 
 /// Whether and how the board should be led to its target.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -10,15 +10,20 @@ use crate::chess::game::Game;
 pub(super) struct Leading {
     /// Off while a new game is announced but not stated, and after the player put the pieces back while no client awaited a
     /// move.
+    #[serde(skip_serializing_if = "is_default")]
     leads: bool,
     /// A new game was announced and is not under way yet.
+    #[serde(skip_serializing_if = "is_default")]
     new_game: bool,
     /// The player has to set the position up.
+    #[serde(skip_serializing_if = "is_default")]
     by_hand: bool,
     /// The game that the board held before it returned to the start without being led: the hand put the pieces there, or the
     /// board lost its memory and no piece moved.
+    #[serde(skip_serializing_if = "is_default")]
     left: Option<Game>,
     /// The target has changed: what the hand is awaited for may no longer be wanted.
+    #[serde(skip_serializing_if = "is_default")]
     turned: bool,
 }
 

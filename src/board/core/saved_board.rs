@@ -34,11 +34,13 @@ pub struct SavedBoard {
     identity: Identity,
     move_times: MoveTimes,
     /// A move that was shown after this many plies, and may or may not have reached the board.
+    #[serde(skip_serializing_if = "Option::is_none")]
     sent: Option<(usize, Text<UciMove>)>,
     /// Where the pieces stand, where the hand was asked to move them and nothing proves that it did.
     #[serde(default, skip_serializing_if = "Placement::is_as_held")]
     placement: Placement,
     /// What the driver knows of the board.
+    #[serde(skip_serializing_if = "Option::is_none")]
     driver: Option<Value>,
 }
 

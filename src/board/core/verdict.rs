@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     chess::game::Game,
+    state::is_default,
     vocabulary::{BoardResult, GameEnd, Judge},
 };
 
@@ -11,16 +12,22 @@ use crate::{
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Verdict {
+    #[serde(skip_serializing_if = "is_default")]
     end: Option<(GameEnd, Judge)>,
     /// The result as the board reports it.
+    #[serde(skip_serializing_if = "is_default")]
     result: Option<BoardResult>,
     /// The end as a program stated it, until the board has been told.
+    #[serde(skip_serializing_if = "is_default")]
     untold: Option<GameEnd>,
     /// The game whose end the program stated.
+    #[serde(skip_serializing_if = "is_default")]
     programs: Option<Game>,
     /// Both kings were put in the centre, which says this, so that what differs from the game is not a mistake.
+    #[serde(skip_serializing_if = "is_default")]
     sign: Option<GameEnd>,
     /// The game on the board has changed.
+    #[serde(skip_serializing_if = "is_default")]
     unjudged: bool,
 }
 

@@ -74,10 +74,47 @@ pub struct Edit {
     pub how: u8,
 }
 
-/// What such clients keep in mid-game.
+/// What such clients keep in mid-game, also what is left out because it is as usual: an edit finds only what is there.
 pub fn kept_by(clients: Clients) -> &'static Value {
     static KEPT: [OnceLock<Value>; 4] = [const { OnceLock::new() }; 4];
-    KEPT[clients as usize].get_or_init(|| World::in_play(clients).kept())
+    KEPT[clients as usize].get_or_init(|| {
+        let mut kept = World::in_play(clients).kept();
+        for board in ["first", "second"] {
+            if let Some(board) = kept.pointer_mut(&format!("/{board}/rest")) {
+                spell_out(board, &usual());
+            }
+        }
+        kept
+    })
+}
+
+/// What is left out of a board's value.
+fn usual() -> Value {
+    json!({
+        "held": {
+            "base": 0, "lead": [], "by_hand_from": 0, "found": 0, "seen": null, "opening": "known", "suspected": false,
+            "unconfirmed": false, "listed": null, "remembered": false,
+        },
+        "claims": {"kept": null},
+        "verdict": {
+            "end": null, "result": null, "untold": null, "programs": null, "sign": null, "unjudged": false,
+        },
+        "leading": {"leads": false, "new_game": false, "by_hand": false, "left": null, "turned": false},
+        "hand": {"plays": null, "put_to_start": 0},
+        "identity": {"over": false, "begins": false},
+        "sent": null,
+        "driver": null,
+    })
+}
+
+/// Adds what is missing.
+fn spell_out(value: &mut Value, usual: &Value) {
+    let (Some(value), Some(usual)) = (value.as_object_mut(), usual.as_object()) else {
+        return;
+    };
+    for (key, usual) in usual {
+        spell_out(value.entry(key).or_insert_with(|| usual.clone()), usual);
+    }
 }
 
 /// How many values that is, each with those within it: the numbers of an [`Edit`] begin again after that.
