@@ -268,7 +268,7 @@ impl Database {
     }
 
     /// Whether the files that are open are no longer those in the directory.
-    fn is_gone(&self) -> bool {
+    pub fn is_gone(&self) -> bool {
         self.connection.is_some() && self.files() != self.opened
     }
 

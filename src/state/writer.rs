@@ -417,7 +417,8 @@ fn write_all(shared: &Shared, syncs: &SyncSender<()>, mut log: LogFile) {
         drop(waiting);
         let began = Instant::now();
         let mut disk = shared.disk();
-        let written = changes.is_empty() || disk.write(&changes);
+        let had_changes = !changes.is_empty();
+        let written = !had_changes || disk.write(&changes);
         let mut waiting = shared.lock();
         waiting.busy = false;
         waiting.slow = !written;
@@ -437,11 +438,15 @@ fn write_all(shared: &Shared, syncs: &SyncSender<()>, mut log: LogFile) {
             return;
         }
         if written {
-            // Full: a sync that has not begun yet is for this write too.
-            let _ = syncs.try_send(());
+            let remakes = untidy && disk.database.is_gone();
             if untidy && let Err(error) = disk.database.tidy(|| shared.take_syncs(SYNCS_TO_TIDY, 0))
             {
                 disk.failed(&error);
+            }
+            // Not after moving the log alone, or one that cannot be moved would be tried again and again.
+            if had_changes || remakes {
+                // Full: a sync that has not begun yet is for this write too.
+                let _ = syncs.try_send(());
             }
         } else if let Some(wait) = disk.retry {
             drop(disk);

@@ -18,7 +18,7 @@ const BYTES: [u64; 2] = [8 * 1024 * 1024, 16 * 1024];
 /// What a commit writes beside its page (24 bytes of 2,048), and pages that are moved from the log into the database after every 500
 /// commits: the same few again and again.
 const MORE_BYTES: u64 = 10;
-/// Games that the client begins: more than twice as many commits as the allowance is for.
+/// Games that the client begins, a commit each: enough for most of what may be written at once.
 const ROUNDS: usize = 3000;
 
 /// The library that counts syncs; `None` without a C compiler.
