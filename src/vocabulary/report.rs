@@ -84,7 +84,7 @@ impl Reported {
         let moves = match self.wording {
             Wording::Castle(side) => position.castling_moves(side),
             Wording::Squares { from, to, .. } => match position.board().role_at(from)? {
-                // Castling ends where no other move of a king does.
+                // The candidates of a king are without castling.
                 Role::King => position.legal_moves(),
                 role => position.san_candidates(role, to),
             },
@@ -181,4 +181,72 @@ pub enum Wording {
     },
     /// `O-O` or `O-O-O`.
     Castle(CastlingSide),
+}
+
+#[cfg(test)]
+mod tests {
+    use shakmaty::{CastlingMode, fen::Fen};
+
+    use super::*;
+
+    /// The first of all legal moves that a report names, with the piece that was chosen.
+    fn searched(reported: Reported, position: &Chess, promotion: Role) -> Option<Move> {
+        let moves = position.legal_moves();
+        let mut named = moves
+            .iter()
+            .filter(|m| reported.names(**m, position.turn()));
+        let first = named.clone().next().copied();
+        named
+            .find(|m| m.promotion() == Some(promotion))
+            .copied()
+            .or(first)
+    }
+
+    #[test]
+    fn a_report_means_what_a_search_among_all_legal_moves_finds() {
+        let mut random = fastrand::Rng::with_seed(1);
+        let starts = [
+            "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+            "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1",
+            "1r1k1r2/1p1p4/8/8/8/8/1P1P4/RK1R4 w DAfb - 0 1",
+            "8/PPPP1k2/8/8/8/8/2K1pppp/8 w - - 0 1",
+        ];
+        for round in 0..20 {
+            let fen: Fen = starts[round % starts.len()].parse().unwrap();
+            let mut position: Chess = fen.into_position(CastlingMode::Chess960).unwrap();
+            for _ in 0..80 {
+                let moves = position.legal_moves();
+                if moves.is_empty() {
+                    break;
+                }
+                let castles = [CastlingSide::KingSide, CastlingSide::QueenSide];
+                let mut all = castles.map(Wording::Castle).to_vec();
+                let mut squares = |from, to, promotion| {
+                    all.push(Wording::Squares {
+                        from,
+                        to,
+                        promotion,
+                    });
+                };
+                for m in &moves {
+                    let named = uci(*m);
+                    let (from, to) = (named.from().unwrap(), named.to().unwrap());
+                    squares(from, to, None);
+                    squares(from, to, m.promotion());
+                    squares(to, from, None);
+                    squares(from, Square::new(random.u32(..64)), None);
+                }
+                for wording in all {
+                    let color = None;
+                    let reported = Reported { color, wording };
+                    for promotion in [Role::Queen, Role::Knight] {
+                        let found = reported.resolve(&position, promotion);
+                        let expected = searched(reported, &position, promotion);
+                        assert_eq!(found, expected, "{reported} in {position:?}");
+                    }
+                }
+                position.play_unchecked(moves[random.usize(..moves.len())]);
+            }
+        }
+    }
 }
