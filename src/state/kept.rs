@@ -157,7 +157,7 @@ impl<P: Copy + PartialEq + Display> Past<P> {
     }
 }
 
-/// For `#[serde(skip_serializing_if = "is_default")]`: what is as usual takes no room.
+/// For `#[serde(skip_serializing_if = "is_default")]`: a field with its usual value takes no room on its page.
 pub fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }

@@ -192,8 +192,10 @@ impl Player {
         let wrong = ["new-game", "announced", "ended", fault];
         let mut crossed = String::new();
         let wrong = |seen: &&String| {
-            if let Some(m) = seen.strip_prefix("executed ") {
-                // A Citrine is shown its last move once more after a restart, and a hand without any delay may be quicker.
+            if self.kind == Kind::NovagCitrine
+                && let Some(m) = seen.strip_prefix("executed ")
+            {
+                // It is shown its last move once more after a restart, and a hand without any delay may be quicker.
                 crossed = format!("fault illegal: {}", m.to_uppercase());
             }
             **seen != crossed && wrong.iter().any(|word| seen.starts_with(word))
