@@ -5,11 +5,23 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use shakmaty::Role;
 
-use super::{AWAY, IDLE, LOOKS_ON, OVER, answers::Answer};
+use super::answers::Answer;
 use crate::{
     chess::game::Game,
     vocabulary::{ClientId, ClientName, ClocksSince, Occasion},
 };
+
+/// A client that only looks on makes way after this long: it has not asked for a move, or has withdrawn that.
+pub const LOOKS_ON: Duration = Duration::from_mins(1);
+/// A client that plays makes way after this long without a sign of its own and without a move: players at a tournament
+/// think for less.
+pub const IDLE: Duration = Duration::from_hours(1);
+/// A disconnected client makes way for other addresses after this long: a program that was started again, or a phone
+/// that was out of reach, is back before.
+pub const AWAY: Duration = Duration::from_mins(5);
+/// A chess program makes way this long after its game ended: its own next game, or a take-back of the last move, is
+/// usually stated before, and kings that were in the centre by mistake are put back.
+pub const OVER: Duration = Duration::from_secs(5);
 
 /// Whether a client has the board, and what it does there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

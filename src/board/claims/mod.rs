@@ -52,7 +52,10 @@ use self::{
     answers::Answer,
     claim::{Place, Presence, Rest, Wish},
 };
-pub use self::{answers::MOVES_BEFORE, claim::Claim};
+pub use self::{
+    answers::MOVES_BEFORE,
+    claim::{AWAY, Claim, IDLE, LOOKS_ON, OVER},
+};
 use crate::{
     board::held_game::Held,
     chess::game::Game,
@@ -61,18 +64,6 @@ use crate::{
 
 /// Clients that may follow one board at once; further ones are told that it is taken. More than the UCI server lets in.
 pub const MAX_CLAIMS: usize = 512;
-
-/// A client that only looks on makes way after this long: it has not asked for a move, or has withdrawn that.
-pub const LOOKS_ON: Duration = Duration::from_mins(1);
-/// A client that plays makes way after this long without a sign of its own and without a move: players at a tournament
-/// think for less.
-pub const IDLE: Duration = Duration::from_hours(1);
-/// A disconnected client makes way for other addresses after this long: a program that was started again, or a phone
-/// that was out of reach, is back before.
-pub const AWAY: Duration = Duration::from_mins(5);
-/// A chess program makes way this long after its game ended: its own next game, or a take-back of the last move, is
-/// usually stated before, and kings that were in the centre by mistake are put back.
-pub const OVER: Duration = Duration::from_secs(5);
 
 /// How long a client that had the board may take to come back after a restart of the daemon. A relay tries every 5 s at
 /// most, and waits 15 s for an answer.

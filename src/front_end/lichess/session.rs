@@ -14,11 +14,12 @@ use serde::{Deserialize, Serialize};
 use shakmaty::Position as _;
 
 use super::{
+    challenges::{self, Challenges, Reaction, unfit},
     notice::Notice,
-    objects::{self, Compat, Event, GameInfo, Keyed, Line},
+    objects::{self, Compat, Event, GameInfo, Line},
     play::{self, Heard, Out, Play, SendOutcome, Wish},
     request::{InGame, OfChallenge, Request, color, is_plain},
-    settings::{Accept, Settings},
+    settings::Settings,
 };
 use crate::{
     bus::{
@@ -34,8 +35,6 @@ use crate::{
 pub const PAUSE: Duration = Duration::from_mins(1);
 /// Requests that may wait: a person presses one button at a time.
 pub const MAX_REQUESTS: usize = 16;
-/// Challenges that are remembered; Lichess allows an account a few.
-pub const MAX_CHALLENGES: usize = 32;
 /// Running games that are remembered: a player of correspondence may have some dozens.
 pub const MAX_GAMES: usize = 128;
 /// The most seconds for each move in a challenge; a seek may have more.
@@ -140,7 +139,7 @@ pub struct LichessAccount {
     asked_user: bool,
     connected: bool,
     problem: Option<Notice>,
-    challenges: Vec<account::Challenge>,
+    challenges: Challenges,
     games: Vec<Known>,
     play: Option<Play>,
     /// Who played whom in the previous game, while the board still holds it.
@@ -170,7 +169,7 @@ impl LichessAccount {
             asked_user: false,
             connected: false,
             problem: None,
-            challenges: Vec::new(),
+            challenges: Challenges::default(),
             games: Vec::new(),
             play: None,
             left: None,
@@ -280,7 +279,7 @@ impl LichessAccount {
             connected: self.connected,
             problem: self.problem(),
             seek: self.seek.as_ref().map(|seek| seek.time.to_string()),
-            challenges: self.challenges.clone(),
+            challenges: self.challenges.list().to_vec(),
             games: self
                 .games
                 .iter()
@@ -445,7 +444,7 @@ impl LichessAccount {
             }
             (request, Outcome::Done(_)) => {
                 if let Request::OfChallenge(id, _) = &request {
-                    self.challenges.retain(|challenge| challenge.id != *id);
+                    self.challenges.is_gone(id);
                 }
                 self.reply(ticket, Ok("done".to_owned()));
             }
@@ -521,10 +520,10 @@ impl LichessAccount {
             }
             Event::Challenge { challenge, compat } => self.challenged(&challenge, compat),
             Event::ChallengeCanceled { challenge } => {
-                self.challenges.retain(|known| known.id != challenge.id);
+                self.challenges.is_gone(&challenge.id);
             }
             Event::ChallengeDeclined { challenge } => {
-                self.challenges.retain(|known| known.id != challenge.id);
+                self.challenges.is_gone(&challenge.id);
                 let player = challenge.dest_user.and_then(|user| user.name);
                 self.out.notices.push_back(Notice::Declined {
                     player: Notice::words(&player.unwrap_or_default()),
@@ -537,7 +536,7 @@ impl LichessAccount {
 
     fn game_starts(&mut self, info: GameInfo) {
         // A game has the identifier of the challenge it comes from, which is no longer open.
-        self.challenges.retain(|known| known.id != info.game_id);
+        self.challenges.is_gone(&info.game_id);
         if !is_plain(&info.game_id) {
             return;
         }
@@ -600,74 +599,23 @@ impl LichessAccount {
     }
 
     fn challenged(&mut self, challenge: &objects::Challenge, compat: Option<Compat>) {
-        if !is_plain(&challenge.id) {
+        let Some(challenge) = challenges::read(challenge, compat, self.user.as_deref()) else {
             return;
-        }
-        let challenger = challenge.challenger.as_ref();
-        let challenger = challenger.and_then(|user| user.name.as_ref().or(user.id.as_ref()));
-        let own = match (challenge.direction.as_deref(), challenger, &self.user) {
-            (Some(direction), ..) => direction == "out",
-            (None, Some(challenger), Some(user)) => challenger.eq_ignore_ascii_case(user),
-            (None, ..) => false,
         };
-        let other = if own {
-            challenge.dest_user.as_ref()
-        } else {
-            challenge.challenger.as_ref()
-        };
-        let unfit = unfit(
-            compat,
-            challenge.variant.as_ref(),
-            challenge.speed.as_deref(),
-        );
-        let name = other.and_then(|user| user.name.as_deref());
-        let time = challenge.time_control.as_ref();
-        let time = time.and_then(objects::TimeControl::words);
-        let known = account::Challenge {
-            id: challenge.id.clone(),
-            own,
-            player: Notice::words(name.unwrap_or("someone")),
-            rating: other.and_then(|user| user.rating),
-            time: Notice::words(time.as_deref().unwrap_or("no clock")),
-            rated: challenge.rated == Some(true),
-            unfit,
-        };
-        self.challenges.retain(|before| before.id != known.id);
-        if self.challenges.len() >= MAX_CHALLENGES {
-            return;
-        }
         let accepts = |(request, _): &(Request, _)| {
             matches!(request, Request::OfChallenge(_, OfChallenge::Accept))
         };
         let mut asked = self.queue.iter().chain(&self.under_way);
-        let free = self.running().is_none() && !asked.any(accepts);
-        match self.settings.accept {
-            _ if own => {}
-            Accept::All if known.unfit.is_none() && free => {
-                self.ask_for(
-                    Request::OfChallenge(known.id.clone(), OfChallenge::Accept),
-                    None,
-                );
-            }
-            Accept::All => {
-                let reason = if known.unfit.is_some() {
-                    "variant"
-                } else {
-                    "later"
-                };
-                let decline = OfChallenge::Decline(reason);
-                self.ask_for(Request::OfChallenge(known.id.clone(), decline), None);
-            }
-            Accept::Ask => {
-                let rated = if known.rated { "rated" } else { "casual" };
-                self.out.notices.push_back(Notice::Challenged {
-                    player: known.player.clone(),
-                    game: format!("{}, {rated}", known.time),
-                });
-            }
-            Accept::None => return,
+        let is_free = self.running().is_none() && !asked.any(accepts);
+        let id = challenge.id.clone();
+        match self
+            .challenges
+            .comes(challenge, self.settings.accept, is_free)
+        {
+            Some(Reaction::Answers(what)) => self.ask_for(Request::OfChallenge(id, what), None),
+            Some(Reaction::Tells(notice)) => self.out.notices.push_back(notice),
+            None => {}
         }
-        self.challenges.push(known);
     }
 
     /// The game whose stream should be open, and a number: a new number asks for a new stream.
@@ -818,7 +766,11 @@ impl LichessAccount {
                 self.seeks(request, time, ticket);
             }
             Ask::Withdraw => {
-                let own = self.challenges.iter().filter(|challenge| challenge.own);
+                let own = self
+                    .challenges
+                    .list()
+                    .iter()
+                    .filter(|challenge| challenge.own);
                 let own: Vec<String> = own.map(|challenge| challenge.id.clone()).collect();
                 let ends = |seek: &Sought| matches!(seek.time, TimeControl::Clock { .. });
                 let seeks = self.seek.as_ref().is_some_and(ends);
@@ -853,8 +805,10 @@ impl LichessAccount {
             Ask::Computer { level, time, side } => {
                 self.ask_for(Request::Computer { level, time, side }, Some(ticket));
             }
-            Ask::Accept(id) => self.of_challenge(id, OfChallenge::Accept, ticket),
-            Ask::Decline(id) => self.of_challenge(id, OfChallenge::Decline("generic"), ticket),
+            Ask::Accept(id) => self.of_challenge(id.as_deref(), OfChallenge::Accept, ticket),
+            Ask::Decline(id) => {
+                self.of_challenge(id.as_deref(), OfChallenge::Decline("generic"), ticket);
+            }
         }
     }
 
@@ -978,37 +932,16 @@ impl LichessAccount {
         self.seek.take_if(|seek| seek.ticket == ticket);
     }
 
-    fn of_challenge(&mut self, id: Option<String>, what: OfChallenge, ticket: Ticket) {
-        let to_us: Vec<&account::Challenge> = self
-            .challenges
-            .iter()
-            .filter(|challenge| !challenge.own)
-            .collect();
-        let chosen = match (&id, &to_us[..]) {
-            (Some(id), _) => to_us.iter().find(|challenge| challenge.id == *id).copied(),
-            (None, [only]) => Some(*only),
-            (None, _) => None,
-        };
-        let Some(chosen) = chosen else {
-            let list: Vec<String> = to_us
-                .iter()
-                .map(|c| format!("{} by {} ({})", c.id, c.player, c.time))
-                .collect();
-            let words = match (list.is_empty(), id) {
-                (true, _) => "there is no challenge".to_owned(),
-                (false, Some(_)) => format!("there is no such challenge, but {}", list.join(", ")),
-                (false, None) => format!("there are several: name one of {}", list.join(", ")),
-            };
-            self.refuse(Some(ticket), &words);
-            return;
-        };
-        if let (OfChallenge::Accept, Some(why)) = (what, &chosen.unfit) {
-            let why = why.clone();
-            self.refuse(Some(ticket), &why);
-            return;
+    fn of_challenge(&mut self, id: Option<&str>, what: OfChallenge, ticket: Ticket) {
+        let chosen = self.challenges.meant(id);
+        let chosen = chosen.and_then(|challenge| match (what, &challenge.unfit) {
+            (OfChallenge::Accept, Some(why)) => Err(why.clone()),
+            _ => Ok(challenge.id.clone()),
+        });
+        match chosen {
+            Ok(id) => self.ask_for(Request::OfChallenge(id, what), Some(ticket)),
+            Err(words) => self.refuse(Some(ticket), &words),
         }
-        let request = Request::OfChallenge(chosen.id.clone(), what);
-        self.ask_for(request, Some(ticket));
     }
 
     /// The seek whose answer has to stay open: Lichess searches for as long.
@@ -1091,24 +1024,4 @@ fn lost(why: &str) -> String {
         "Lichess does not answer ({}): try again",
         Notice::words(why)
     )
-}
-
-/// Why a game cannot be played on a board.
-fn unfit(compat: Option<Compat>, variant: Option<&Keyed>, speed: Option<&str>) -> Option<String> {
-    let variant = variant.and_then(|variant| variant.key.as_deref());
-    match variant.unwrap_or("standard") {
-        "standard" | "chess960" | "fromPosition" => {}
-        other => {
-            let other = Notice::words(other);
-            return Some(format!("the variant {other} cannot be played on a board"));
-        }
-    }
-    if compat.and_then(|compat| compat.board) != Some(false) {
-        return None;
-    }
-    Some(match speed {
-        Some("blitz") => "Lichess lets boards play blitz only by challenge".to_owned(),
-        Some("bullet" | "ultraBullet") => "Lichess lets boards play no bullet".to_owned(),
-        _ => "Lichess does not let boards play this game".to_owned(),
-    })
 }
