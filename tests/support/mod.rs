@@ -75,13 +75,14 @@ pub const PEGASUS_IN_RANGE: &str = "kind = \"dgt-pegasus\"\nkey = \"53494D4B4559
 pub const FAST_UCB: &str = "kind = \"novag-ucb\"\nline_gap = \"50ms\"\nmove_wait = \"400ms\"\n\
      setup_wait = \"400ms\"\ncorrection_wait = \"150ms\"\n";
 
-/// A real game in which both sides castle and this one gives mate.
+/// A short game in which both sides castle, both capture, and this one gives mate.
 pub fn mate_by(color: Color) -> Game {
-    let number = color.fold_wb(347, 212);
-    let games = include_str!("../games/lichess-428.uci");
+    let moves = color.fold_wb(
+        "e2e4 e7e5 g1f3 g8f6 f1c4 f8c5 e1g1 e8g8 f3g5 f6e4 d1h5 a7a6 h5h7",
+        "e2e4 e7e5 g1f3 g8f6 f1c4 f8c5 e1g1 e8g8 f3e5 f6g4 a2a3 d8h4 a3a4 h4h2",
+    );
     let mut game = Game::standard();
-    let moves = games.lines().nth(number - 1).unwrap();
-    game.play_uci(moves.split_whitespace()).unwrap();
+    game.play_uci(moves.split(' ')).unwrap();
     game
 }
 

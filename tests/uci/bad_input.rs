@@ -250,8 +250,13 @@ async fn a_watcher_that_does_not_read_holds_nobody_up() {
         .unwrap()
         .unwrap();
     let mut gui = house.gui().await;
-    for _ in 0..20 {
-        a_move_goes_through(&mut gui, &hand).await;
+    let game = "e2e4 e7e5 g1f3 b8c6 f1b5 a7a6 b5a4 g8f6 e1g1 f8e7 f1e1 b7b5 a4b3 d7d6 c2c3 e8g8 h2h3 c6a5 b3c2 c7c5";
+    let mut played = Vec::new();
+    for m in game.split(' ') {
+        gui.asks(&played.join(" ")).await;
+        house.asks_for_a_move("citrine").await;
+        hand.answers(&mut gui, m).await;
+        played.push(m);
     }
 }
 

@@ -290,38 +290,45 @@ fn an_address_without_a_port_is_said_to_the_gui_and_ends_it() {
     }
 }
 
+/// Both commands, which are connected to something else that says this, tell what it is.
+fn is_told_as(said: &str, words: &str) {
+    let place = Place::new();
+    let mut gui = place.relay(&[]);
+    let mut at_gui = place.accept();
+    let place = Place::new();
+    let mut command = boardbridge();
+    command.args(["watch", "--connect", &place.address]);
+    let mut watch = Program::start(&mut command, true);
+    let mut at_watch = place.accept();
+    at_gui.says(said);
+    if said.starts_with('{') {
+        at_watch.hears("uci");
+        at_watch.says(GREETING);
+        let line = watch.prints("is a port for chess programs");
+        assert!(line.contains("`[status] listen`"), "{line}");
+    } else {
+        at_watch.says(said);
+        watch.prints(words);
+    }
+    let line = gui.prints(words);
+    assert!(line.contains("`[uci] listen`"), "{line}");
+}
+
 #[test]
 fn what_is_at_a_wrong_port_is_said() {
-    for (said, words) in [
-        (
-            "{\"event\":\"daemon\"}\n",
-            "is the event stream, which `boardbridge watch` shows",
-        ),
-        ("HTTP/1.1 400 Bad Request\r\n", "a web server answers at"),
-        ("220 mail\r\n", "it says `220 mail`"),
-        ("", "says nothing, as the port for the WhitePawn app does"),
-    ] {
-        let place = Place::new();
-        let mut gui = place.relay(&[]);
-        let mut far = place.accept();
-        far.says(said);
-        let line = gui.prints(words);
-        assert!(line.contains("`[uci] listen`"), "{line}");
-        let place = Place::new();
-        let mut command = boardbridge();
-        command.args(["watch", "--connect", &place.address]);
-        let mut watch = Program::start(&mut command, true);
-        let mut far = place.accept();
-        if said.starts_with('{') {
-            far.hears("uci");
-            far.says(GREETING);
-            let line = watch.prints("is a port for chess programs");
-            assert!(line.contains("`[status] listen`"), "{line}");
-        } else {
-            far.says(said);
-            watch.prints(words);
+    thread::scope(|scope| {
+        for (said, words) in [
+            (
+                "{\"event\":\"daemon\"}\n",
+                "is the event stream, which `boardbridge watch` shows",
+            ),
+            ("HTTP/1.1 400 Bad Request\r\n", "a web server answers at"),
+            ("220 mail\r\n", "it says `220 mail`"),
+            ("", "says nothing, as the port for the WhitePawn app does"),
+        ] {
+            scope.spawn(move || is_told_as(said, words));
         }
-    }
+    });
 }
 
 // With the real daemon.

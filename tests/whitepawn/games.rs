@@ -113,33 +113,36 @@ fn tcp(house: &House) -> Place {
     Place::Tcp(house.address("whitepawn for board").to_string())
 }
 
-#[tokio::test]
-async fn games_are_played_over_tcp_on_a_citrine() {
-    let (house, mut hand) = on(FAST_CITRINE, Kind::NovagCitrine, TCP).await;
-    // Castling either way by either side, en passant, promotions, mate.
-    for (number, plays) in [
-        (1, Plays::Black),
-        (2, Plays::White),
-        (9, Plays::White),
-        (25, Plays::Black),
-        (38, Plays::White),
-    ] {
+/// The games of these numbers, with the phone's colours, go through whole, and are archived.
+async fn games_over_tcp(keys: &str, kind: Kind, games: &[(usize, Plays)]) {
+    let (house, mut hand) = on(keys, kind, TCP).await;
+    for &(number, plays) in games {
         let mut phone = Phone::new(tcp(&house), GAMES, Some((number, plays))).await;
         whole_game(&house, &mut hand, &mut phone, number, plays).await;
         house.awaits("board", 0).await;
     }
-    kept(house, &[1, 2, 9, 25, 38]).await;
+    let numbers: Vec<usize> = games.iter().map(|(number, _)| *number).collect();
+    kept(house, &numbers).await;
+}
+
+// Castling either way by either side, en passant, promotions, mate.
+
+#[tokio::test]
+async fn games_are_played_over_tcp_on_a_citrine() {
+    let games = [(1, Plays::Black), (2, Plays::White)];
+    games_over_tcp(FAST_CITRINE, Kind::NovagCitrine, &games).await;
+}
+
+#[tokio::test]
+async fn more_games_are_played_over_tcp_on_a_citrine() {
+    let games = [(9, Plays::White), (25, Plays::Black), (38, Plays::White)];
+    games_over_tcp(FAST_CITRINE, Kind::NovagCitrine, &games).await;
 }
 
 #[tokio::test]
 async fn games_are_played_over_tcp_on_a_ucb() {
-    let (house, mut hand) = on(FAST_UCB, Kind::NovagUcb, TCP).await;
-    for (number, plays) in [(25, Plays::White), (26, Plays::Black)] {
-        let mut phone = Phone::new(tcp(&house), GAMES, Some((number, plays))).await;
-        whole_game(&house, &mut hand, &mut phone, number, plays).await;
-        house.awaits("board", 0).await;
-    }
-    kept(house, &[25, 26]).await;
+    let games = [(25, Plays::White), (26, Plays::Black)];
+    games_over_tcp(FAST_UCB, Kind::NovagUcb, &games).await;
 }
 
 #[tokio::test]
