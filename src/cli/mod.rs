@@ -164,9 +164,9 @@ pub enum Command {
     /// DBUS_SYSTEM_BUS_ADDRESS set to it. With --adapter they are on the air through a second real adapter, for any
     /// program in range.
     ///
-    /// Orders for a hand: a move (e2e4, e7e8q), execute, wrong MOVE, take-back, new-game, set-up FEN (on a Citrine, a DGT or a Chessnut), random, off, on, on
-    /// forgetful, forget-settings, lift-king (the wrong one: a Citrine then moves by itself), unplug, plug, garbage
-    /// COUNT.
+    /// Orders for a hand: a move (e2e4, e7e8q), execute, hear MOVE (of the one to execute: lamps do not say what a pawn becomes),
+    /// wrong MOVE, take-back, new-game, set-up FEN (on a Citrine, a DGT or a Chessnut), random, off, on, on forgetful,
+    /// forget-settings, lift-king (the wrong one: a Citrine then moves by itself), unplug, plug, garbage COUNT.
     ///
     /// Orders for the app: a move, new-game TYPE Y (the board moves first) or new-game TYPE N, random, wrong MOVE
     /// (sent but not played), end CODE, hang-up, connect, garbage COUNT, raw TEXT. Types: 0 offline, 1 engine, 2

@@ -384,6 +384,9 @@ def ends(page: Page, uci: int) -> None:
         assert link == "https://lichess.org/analysis/pgn/f3%20e5%20g4%20Qh4%23", link
         game = page.driver.execute_script("return pgn(boards.get('ucb').state)")
         assert game.endswith("\n\n1. f3 e5 2. g4 Qh4# 0-1\n") and '[Result "0-1"]' in game, game
+        tags = page.driver.execute_script("return startTags('rkbqnbnr/pppppppp/8/8/8/8/PPPPPPPP/RKBQNBNR w KQkq - 0 1')")
+        assert tags["Variant"] == "Chess960", tags
+        assert "Variant" not in page.driver.execute_script("return startTags('4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1')")
         assert page.driver.find_elements(By.CSS_SELECTOR, "#board-ucb svg .check"), "the king is in check"
         page.accessible("the card at the end")
 

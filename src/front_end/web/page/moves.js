@@ -48,6 +48,28 @@ function begun(state) {
   return { fen: fen?.join(" "), start: fen?.[1] === "b" ? "black" : "white", first: Number(fen?.[5]) || 1 };
 }
 
+/** Whether somebody castles in this position as in Chess960 only: the king does not stand on the e file, or the rook in no corner. */
+function isChess960(fen) {
+  const [placed, , castling] = fen.split(" ");
+  const ranks = placed.replace(/\d/g, (empty) => " ".repeat(empty)).split("/");
+  return [...castling.replace("-", "")].some((right) => {
+    const side = right.toUpperCase();
+    const rank = right === side ? ranks[7] : ranks[0].toUpperCase();
+    return rank[4] !== "K" || rank[{ K: 7, Q: 0 }[side]] !== "R";
+  });
+}
+
+/** The tags of a game that does not begin with the usual position. */
+function startTags(fen) {
+  return { ...(isChess960(fen) ? { Variant: "Chess960" } : {}), SetUp: "1", FEN: fen };
+}
+
+/** Tags as PGN has them, a line each. */
+function written(tags) {
+  const quoted = (value) => value.replace(/[\\"]/g, "\\$&");
+  return Object.entries(tags).map(([name, value]) => `[${name} "${quoted(value)}"]\n`).join("");
+}
+
 /** A board's game as PGN. */
 function pgn(state) {
   const { fen, start, first } = begun(state);
@@ -55,21 +77,19 @@ function pgn(state) {
   const tags = {
     Event: state.pairing?.tournament || "?", Site: state.pairing?.site || "?", Date: state.at.slice(0, 10).replaceAll("-", "."), Round: "-",
     White: state.pairing?.white?.name || "?", Black: state.pairing?.black?.name || "?", Result: state.outcome || "*",
-    ...(fen ? { SetUp: "1", FEN: fen } : {}),
+    ...(fen ? startTags(fen) : {}),
   };
   const moves = state.san.map((san, index) => {
     const number = first + Math.floor((index + black) / 2);
     return (index + black) % 2 === 0 ? number + ". " + san : index === 0 ? number + "... " + san : san;
   });
-  const quoted = (value) => value.replace(/[\\"]/g, "\\$&");
-  const head = Object.entries(tags).map(([name, value]) => `[${name} "${quoted(value)}"]\n`).join("");
-  return head + "\n" + [...moves, tags.Result].join(" ") + "\n";
+  return written(tags) + "\n" + [...moves, tags.Result].join(" ") + "\n";
 }
 
 /** Where Lichess shows this game, or analyses its moves; it is told them by the player's click. */
 function analysis(state) {
   const { fen } = begun(state);
   if (/^https:\/\/lichess\.org\/\w+$/.test(state.pairing?.site)) return state.pairing.site;
-  const game = (fen ? `[SetUp "1"] [FEN "${fen}"] ` : "") + state.san.join(" ");
+  const game = (fen ? written(startTags(fen)).replaceAll("\n", " ") : "") + state.san.join(" ");
   return "https://lichess.org/analysis/pgn/" + encodeURIComponent(game);
 }
