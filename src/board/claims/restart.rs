@@ -87,10 +87,19 @@ impl Claims {
     pub fn adopt(&mut self, client: ClientId, label: &ClientName, game: &Game) -> Option<usize> {
         let begins = self.announced.contains(&client);
         let is_known = self.all.iter().any(|claim| claim.client == client);
-        let mut kept = self.all.iter_mut().filter(|claim| claim.returns());
-        let claim = kept.find(|claim| {
+        let kept = self.all.iter_mut().filter(|claim| claim.returns());
+        let its = kept.filter(|claim| {
             claim.client == client || !is_known && claim.is_of(label, game, begins)
-        })?;
+        });
+        // Several programs of one address may have had it: the one that was in this game, and of those the one of this name.
+        let its = its.min_by_key(|claim| {
+            (
+                claim.client != client,
+                claim.game != *game,
+                claim.label != *label,
+            )
+        });
+        let claim = its?;
         claim.client = client;
         claim.label = label.clone();
         claim.presence = Presence::Here;

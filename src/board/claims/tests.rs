@@ -633,6 +633,28 @@ fn a_client_of_another_daemon_takes_its_claim_over_after_a_restart_whatever_kind
 }
 
 #[test]
+fn of_two_programs_of_one_address_each_takes_its_own_claim_over_after_a_restart() {
+    const BACK: ClientId = ClientId(3);
+    let mut claims = Claims::default();
+    state_from(&mut claims, WHITE, "192.168.1.5:50000", "");
+    claims.set_awaiting(WHITE, true, &Held::default());
+    assert!(claims.answered(WHITE, 1, game("e2e4").last().unwrap()));
+    state_from(&mut claims, BLACK, "192.168.1.5:50001", "e2e4");
+    claims.set_awaiting(BLACK, true, &Held::default());
+    let answer = game("e2e4 e7e5").last().unwrap();
+    assert!(claims.answered(BLACK, 1, answer));
+    claims.know(2);
+    let kept = serde_json::to_string(&claims).unwrap();
+    let kept: Claims = serde_json::from_str(&kept).unwrap();
+    let mut claims = kept.recalled();
+    // It never received that answer, whatever the other one was in.
+    let label = "192.168.1.5:50002".into();
+    assert_eq!(claims.adopt(BACK, &label, &game("e2e4")), Some(1));
+    assert_eq!(claims.target(), Some(&game("e2e4")));
+    assert!(claims.awaits_return(), "the other one is not back yet");
+}
+
+#[test]
 fn a_game_whose_program_is_not_back_after_a_restart_is_kept_for_its_address() {
     let now = Instant::now();
     let mut claims = played_by_the_owner(now).recalled();

@@ -334,7 +334,7 @@ impl Commands {
             epoch: envelope.epoch,
             client: there,
         };
-        let lost = self.guests.make_room(&guest);
+        let lost = self.guests.comes(&guest);
         self.forget_lost(&lost);
         for (board, lost) in lost {
             // One whose board has too much to do is forgotten there when another wants it.

@@ -53,10 +53,15 @@ impl Guests {
         self.known.is_empty()
     }
 
-    /// Makes room for one that says something: where there are too many, the daemon that has most of them loses its first one.
-    pub fn make_room(&mut self, guest: &Guest) -> Vec<Told> {
-        if self.known.len() < MAX_GUESTS || self.known.contains_key(guest) {
+    /// A guest says something: those that make room for it. One of a later start of its daemon shows that those of before are gone,
+    /// though the daemon has not said so yet; and where there are too many, the daemon that has most of them loses its first one.
+    pub fn comes(&mut self, guest: &Guest) -> Vec<Told> {
+        if self.known.contains_key(guest) {
             return Vec::new();
+        }
+        let mut told = self.started(&guest.daemon, guest.epoch);
+        if self.known.len() < MAX_GUESTS {
+            return told;
         }
         let mut shares: BTreeMap<&DaemonName, (usize, &Guest)> = BTreeMap::new();
         for guest in self.known.keys() {
@@ -64,8 +69,10 @@ impl Guests {
         }
         let most = shares.into_values().max_by_key(|(count, _)| *count);
         let lost = most.map(|(_, first)| first.clone());
-        let lost = lost.and_then(|lost| self.known.remove(&lost));
-        lost.map_or_else(Vec::new, |lost| self.told_lost(lost))
+        if let Some(lost) = lost.and_then(|lost| self.known.remove(&lost)) {
+            told.extend(self.told_lost(lost));
+        }
+        told
     }
 
     /// The number here of a guest that says something to a board; a new one gets one from `number`.
@@ -187,12 +194,12 @@ mod tests {
         for client in 2..=MAX_GUESTS as u64 {
             guests.number(&guest(0, client), &board, || ClientId(client));
         }
-        assert!(guests.make_room(&theirs).is_empty(), "it is there already");
+        assert!(guests.comes(&theirs).is_empty(), "it is there already");
         let another = Guest {
             client: ClientId(7),
             ..theirs.clone()
         };
-        let told = guests.make_room(&another);
+        let told = guests.comes(&another);
         assert_eq!(told[0].1.to_string(), "lost 2");
         guests.number(&another, &board, || ClientId(9_999));
         assert_eq!(guests.len(), MAX_GUESTS);
@@ -228,5 +235,18 @@ mod tests {
                 .is_empty()
         );
         assert_eq!(guests.guest(ClientId(10)), Some(guest(0, 7)));
+    }
+
+    #[test]
+    fn a_client_of_a_later_start_shows_that_those_of_before_are_gone() {
+        let mut guests = Guests::default();
+        let board: BoardName = "citrine".parse().unwrap();
+        guests.number(&guest(1, 7), &board, || ClientId(10));
+        let told = guests.comes(&guest(2, 3));
+        let told = told
+            .iter()
+            .map(|(board, command)| format!("{board}: {command}"));
+        assert_eq!(told.collect::<Vec<_>>(), ["citrine: lost 10"]);
+        assert!(guests.is_empty());
     }
 }
