@@ -364,27 +364,43 @@ impl Actor {
             let deadline = self.core.deadline().map(tokio::time::Instant::from_std);
             let keep_at = self.keep_at();
             let deaf_until = self.keeping.as_ref().and_then(Keeping::deaf_until);
-            tokio::select! {
+            let (come, is_due) = tokio::select! {
                 biased;
                 () = &mut stopped => return Ended::Stopped,
                 // Rare, so it delays nothing.
-                Some(answer) = self.questions.recv() => drop(answer.send(())),
-                () = sleep_until_some(deadline) => self.core.timeout(now()),
-                () = sleep_until_some(keep_at) => {}
-                () = sleep_until_some(deaf_until) => {}
-                incoming = link.next(), if deaf_until.is_none() => match incoming {
-                    Ok(incoming) => {
-                        flooded = matches!(&incoming, Incoming::Received(_, bytes) if bytes.len() >= FLOOD);
-                        self.incoming(incoming);
-                        // A board that sends without end does not keep clients waiting either.
-                        if let Ok(command) = self.commands.try_recv() {
-                            self.command(command);
-                        }
-                    }
-                    Err(why) => return Ended::Broken(why),
-                },
+                Some(answer) = self.questions.recv() => {
+                    let _ = answer.send(());
+                    (None, false)
+                }
+                // What came before that counts, however late this thread comes to it.
+                () = sleep_until_some(deadline) => {
+                    let hears = deaf_until.is_none();
+                    (hears.then(|| link.next().now_or_never()).flatten(), true)
+                }
+                () = sleep_until_some(keep_at) => (None, false),
+                () = sleep_until_some(deaf_until) => (None, false),
+                incoming = link.next(), if deaf_until.is_none() => (Some(incoming), false),
                 // Last: clients that send without end do not keep the board waiting.
-                Some(command) = self.commands.recv() => self.command(command),
+                Some(command) = self.commands.recv() => {
+                    self.command(command);
+                    (None, false)
+                }
+            };
+            match come {
+                Some(Ok(incoming)) => {
+                    flooded =
+                        matches!(&incoming, Incoming::Received(_, bytes) if bytes.len() >= FLOOD);
+                    self.incoming(incoming);
+                    // A board that sends without end does not keep clients waiting either.
+                    if let Ok(command) = self.commands.try_recv() {
+                        self.command(command);
+                    }
+                }
+                Some(Err(why)) => return Ended::Broken(why),
+                None => {}
+            }
+            if is_due {
+                self.core.timeout(now());
             }
         }
     }

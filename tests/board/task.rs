@@ -17,6 +17,7 @@ use boardbridge::{
         ucb::{Settings, Ucb},
     },
     front_end::uci::server,
+    text::lines::LINE_WAIT,
     transport::{Transport, serial::SerialPort},
     vocabulary::{
         Beginning, BoardName, Channel, ClientId, Command, Event, LinkState, Occasion, Outgoing,
@@ -221,6 +222,45 @@ async fn a_move_sent_before_the_port_was_opened_is_not_taken_for_the_first_of_th
     };
     let first = timeout(PATIENCE, first).await.unwrap();
     assert!(first.contains("before any game"), "{first}");
+    stop.cancel();
+    timeout(PATIENCE, task).await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn the_end_of_a_move_that_came_in_time_counts_though_the_thread_was_held_up_meanwhile() {
+    let mut wood = Pty::open(None).unwrap();
+    let name: BoardName = "ucb".parse().unwrap();
+    let make = {
+        let name = name.clone();
+        move || {
+            let driver = Box::new(Ucb::new(Settings::default()));
+            Core::new(name.clone(), driver, Duration::from_secs(1))
+        }
+    };
+    let (events, mut told) = broadcast::channel(CAPACITY);
+    let transport = Transport::Serial(SerialPort::new(wood.name().display().to_string(), 9600));
+    let (actor, _board) = Actor::new(name, make, transport, None, events);
+    let stop = CancellationToken::new();
+    let task = tokio::spawn(actor.run(stop.clone()));
+    wood.write(b"N\r\nMe2").unwrap();
+    let mut next = async || loop {
+        let publication = timeout(PATIENCE, told.recv()).await.unwrap().unwrap();
+        let mut events = publication.events.iter();
+        let of_game = |event: &&Event| {
+            matches!(
+                event,
+                Event::NewGame { .. } | Event::Moved { .. } | Event::Unreadable { .. }
+            )
+        };
+        if let Some(event) = events.find(of_game) {
+            return event.to_string();
+        }
+    };
+    assert_eq!(next().await, "new game");
+    wood.write(b"e4\r\n").unwrap();
+    // As long as a slow disk, or a machine that sleeps.
+    std::thread::sleep(LINE_WAIT + Duration::from_millis(200));
+    assert!(next().await.contains("e2e4"));
     stop.cancel();
     timeout(PATIENCE, task).await.unwrap().unwrap();
 }
