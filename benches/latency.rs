@@ -20,7 +20,7 @@ use std::{
     path::Path,
     process::{Child, Command, Stdio},
     sync::mpsc,
-    thread,
+    thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
 
@@ -29,6 +29,7 @@ use shakmaty::Position;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     runtime::{Builder, Runtime},
+    sync::oneshot,
 };
 use tokio_serial::{SerialPort, SerialPortBuilderExt, SerialStream};
 
@@ -38,6 +39,8 @@ const PLIES: usize = 400;
 const PART: usize = 100;
 /// Between the board's moves, so that nothing is left to do when the next one is made, no sync either: the slow part of a player.
 const PAUSE: Duration = Duration::from_millis(30);
+/// A line that has not come by then does not come.
+const PATIENCE: Duration = Duration::from_mins(1);
 
 fn runtime() -> Runtime {
     Builder::new_current_thread().enable_all().build().unwrap()
@@ -81,6 +84,7 @@ impl Gui {
     fn connect(address: SocketAddr) -> Self {
         let output = TcpStream::connect(address).unwrap();
         output.set_nodelay(true).unwrap();
+        output.set_read_timeout(Some(PATIENCE)).unwrap();
         let input = BufReader::new(output.try_clone().unwrap());
         Self { input, output }
     }
@@ -98,22 +102,43 @@ impl Gui {
     }
 }
 
-/// A daemon on a thread of its own, as `boardbridge run` has it.
-fn daemon(port: &str, state: &str) -> SocketAddr {
-    let text = format!(
-        "[uci]\nlisten = \"127.0.0.1:0\"\n[status]\nlisten = \"off\"\n[web]\nlisten = \"off\"\n\
-         [state]\ndirectory = {state:?}\n[boards.ucb]\nkind = \"novag-ucb\"\nserial = {{ port = {port:?} }}\n"
-    );
-    let (sender, address) = mpsc::channel();
-    thread::spawn(move || {
-        runtime().block_on(async {
-            let config = Config::from_text(&text, "the bench").unwrap();
-            let daemon = Daemon::start(&config).await.unwrap();
-            sender.send(daemon.ports()[0].1).unwrap();
-            std::future::pending::<()>().await;
+/// A daemon on a thread of its own, as `boardbridge run` has it, stopped when it is dropped: another one may be given the same port.
+struct Running {
+    address: SocketAddr,
+    ends: Option<(oneshot::Sender<()>, JoinHandle<()>)>,
+}
+
+impl Running {
+    fn start(port: &str, state: &str) -> Self {
+        let text = format!(
+            "[uci]\nlisten = \"127.0.0.1:0\"\n[status]\nlisten = \"off\"\n[web]\nlisten = \"off\"\n\
+             [state]\ndirectory = {state:?}\n[boards.ucb]\nkind = \"novag-ucb\"\nserial = {{ port = {port:?} }}\n"
+        );
+        let (sender, address) = mpsc::channel();
+        let (stop, stopped) = oneshot::channel();
+        let thread = thread::spawn(move || {
+            runtime().block_on(async {
+                let config = Config::from_text(&text, "the bench").unwrap();
+                let daemon = Daemon::start(&config).await.unwrap();
+                sender.send(daemon.ports()[0].1).unwrap();
+                let _ = stopped.await;
+                daemon.stop().await;
+            });
         });
-    });
-    address.recv().unwrap()
+        Self {
+            address: address.recv().unwrap(),
+            ends: Some((stop, thread)),
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Some((stop, thread)) = self.ends.take() {
+            drop(stop);
+            thread.join().unwrap();
+        }
+    }
 }
 
 /// Reads lines from a port and writes one to a socket for each: what any program must do.
@@ -210,7 +235,8 @@ fn of(times: &mut [Duration]) -> (u128, u128) {
 /// Plays the game: each time from the last byte of the hand's move to `bestmove`, and the bytes written for all of it.
 fn play(state: &str, moves: &[String]) -> (Vec<Duration>, u64) {
     let mut board = Board::new();
-    let mut gui = Gui::connect(daemon(&board.name, state));
+    let daemon = Running::start(&board.name, state);
+    let mut gui = Gui::connect(daemon.address);
     gui.says("debug on\nucinewgame\nposition startpos\ngo\n");
     // The event, not the request to put the pieces up.
     gui.hears("debug ucb: new game\n");
