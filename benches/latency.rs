@@ -136,7 +136,10 @@ impl Drop for Running {
     fn drop(&mut self) {
         if let Some((stop, thread)) = self.ends.take() {
             drop(stop);
-            thread.join().unwrap();
+            let joined = thread.join();
+            if !thread::panicking() {
+                joined.unwrap();
+            }
         }
     }
 }

@@ -11,7 +11,7 @@ use std::{
 use futures_util::FutureExt as _;
 use tokio::{
     sync::{broadcast, mpsc, oneshot},
-    task::yield_now,
+    task::{unconstrained, yield_now},
     time::{sleep_until, timeout_at},
 };
 use tokio_util::sync::CancellationToken;
@@ -372,10 +372,11 @@ impl Actor {
                     let _ = answer.send(());
                     (None, false)
                 }
-                // What came before that counts, however late this thread comes to it.
+                // What came before that counts, however late this thread comes to it. (By Bluetooth LE another task reads it, which
+                // may have to come to it first.)
                 () = sleep_until_some(deadline) => {
                     let hears = deaf_until.is_none();
-                    (hears.then(|| link.next().now_or_never()).flatten(), true)
+                    (hears.then(|| unconstrained(link.next()).now_or_never()).flatten(), true)
                 }
                 () = sleep_until_some(keep_at) => (None, false),
                 () = sleep_until_some(deaf_until) => (None, false),

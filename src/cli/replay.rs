@@ -83,7 +83,8 @@ struct Run {
 }
 
 impl Run {
-    /// Serves the deadlines before `until`.
+    /// Serves the deadlines before `until`. The daemon reads first what came in time though it was held up; its recording does not tell
+    /// that from what came late.
     fn advance(&mut self, until: Instant) {
         for _ in 0..MAX_DEADLINES {
             let Some(deadline) = self.core.deadline().filter(|at| *at <= until) else {

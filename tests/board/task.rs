@@ -258,7 +258,7 @@ async fn the_end_of_a_move_that_came_in_time_counts_though_the_thread_was_held_u
     };
     assert_eq!(next().await, "new game");
     wood.write(b"e4\r\n").unwrap();
-    // As long as a slow disk, or a machine that sleeps.
+    // The stall itself, as a disk holds the thread up.
     std::thread::sleep(LINE_WAIT + Duration::from_millis(200));
     assert!(next().await.contains("e2e4"));
     stop.cancel();

@@ -92,14 +92,7 @@ impl Claims {
             claim.client == client || !is_known && claim.is_of(label, game, begins)
         });
         // Several programs of one address may have had it: the one that was in this game, and of those the one of this name.
-        let its = its.min_by_key(|claim| {
-            (
-                claim.client != client,
-                claim.game != *game,
-                claim.label != *label,
-            )
-        });
-        let claim = its?;
+        let claim = its.min_by_key(|claim| (claim.game != *game, claim.label != *label))?;
         claim.client = client;
         claim.label = label.clone();
         claim.presence = Presence::Here;

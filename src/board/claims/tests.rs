@@ -652,6 +652,9 @@ fn of_two_programs_of_one_address_each_takes_its_own_claim_over_after_a_restart(
     assert_eq!(claims.adopt(BACK, &label, &game("e2e4")), Some(1));
     assert_eq!(claims.target(), Some(&game("e2e4")));
     assert!(claims.awaits_return(), "the other one is not back yet");
+    let label = "192.168.1.5:50003".into();
+    claims.adopt(ClientId(4), &label, &game(""));
+    assert!(!claims.awaits_return());
 }
 
 #[test]

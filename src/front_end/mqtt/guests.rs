@@ -53,8 +53,9 @@ impl Guests {
         self.known.is_empty()
     }
 
-    /// A guest says something: those that make room for it. One of a later start of its daemon shows that those of before are gone,
-    /// though the daemon has not said so yet; and where there are too many, the daemon that has most of them loses its first one.
+    /// A guest says something: what boards are to be told of those that make way for it. One of a later start of its daemon shows that
+    /// those of before are gone, though the daemon has not said so yet; and where there are too many, the daemon that has most of them
+    /// loses its first one.
     pub fn comes(&mut self, guest: &Guest) -> Vec<Told> {
         if self.known.contains_key(guest) {
             return Vec::new();

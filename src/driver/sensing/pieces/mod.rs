@@ -120,7 +120,7 @@ impl Pieces {
     }
 
     /// Takes a picture of the pieces; the board may send them as often as it likes. Of the picture before, [`Self::timeout`] has said whether
-    /// it has settled: this one may have waited to be read.
+    /// it has settled, unless this one has waited to be read: then nobody knows how long that one stood.
     pub fn sense(&mut self, now: Instant, board: &Board) {
         if self.picture() != Some(board) {
             self.left = self.left.take().filter(|left| left == board);
