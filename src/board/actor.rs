@@ -364,46 +364,43 @@ impl Actor {
             let deadline = self.core.deadline().map(tokio::time::Instant::from_std);
             let keep_at = self.keep_at();
             let deaf_until = self.keeping.as_ref().and_then(Keeping::deaf_until);
-            let (come, is_due) = tokio::select! {
+            tokio::select! {
                 biased;
                 () = &mut stopped => return Ended::Stopped,
                 // Rare, so it delays nothing.
-                Some(answer) = self.questions.recv() => {
-                    let _ = answer.send(());
-                    (None, false)
-                }
-                // What came before that counts, however late this thread comes to it. (By Bluetooth LE another task reads it, which
-                // may have to come to it first.)
+                Some(answer) = self.questions.recv() => drop(answer.send(())),
                 () = sleep_until_some(deadline) => {
+                    // What came before the deadline counts, however late this thread comes to it. (Bluetooth LE is read by another
+                    // task, which may have to come to it first.)
                     let hears = deaf_until.is_none();
-                    (hears.then(|| unconstrained(link.next()).now_or_never()).flatten(), true)
-                }
-                () = sleep_until_some(keep_at) => (None, false),
-                () = sleep_until_some(deaf_until) => (None, false),
-                incoming = link.next(), if deaf_until.is_none() => (Some(incoming), false),
-                // Last: clients that send without end do not keep the board waiting.
-                Some(command) = self.commands.recv() => {
-                    self.command(command);
-                    (None, false)
-                }
-            };
-            match come {
-                Some(Ok(incoming)) => {
-                    flooded =
-                        matches!(&incoming, Incoming::Received(_, bytes) if bytes.len() >= FLOOD);
-                    self.incoming(incoming);
-                    // A board that sends without end does not keep clients waiting either.
-                    if let Ok(command) = self.commands.try_recv() {
-                        self.command(command);
+                    match hears.then(|| unconstrained(link.next()).now_or_never()).flatten() {
+                        Some(Ok(incoming)) => flooded = self.takes(incoming),
+                        Some(Err(why)) => return Ended::Broken(why),
+                        None => {}
                     }
+                    self.core.timeout(now());
                 }
-                Some(Err(why)) => return Ended::Broken(why),
-                None => {}
-            }
-            if is_due {
-                self.core.timeout(now());
+                () = sleep_until_some(keep_at) => {}
+                () = sleep_until_some(deaf_until) => {}
+                incoming = link.next(), if deaf_until.is_none() => match incoming {
+                    Ok(incoming) => flooded = self.takes(incoming),
+                    Err(why) => return Ended::Broken(why),
+                },
+                // Last: clients that send without end do not keep the board waiting.
+                Some(command) = self.commands.recv() => self.command(command),
             }
         }
+    }
+
+    /// Takes what has come, and a command that waits. Returns whether so much has come that others must have their turn.
+    fn takes(&mut self, incoming: Incoming) -> bool {
+        let flooded = matches!(&incoming, Incoming::Received(_, bytes) if bytes.len() >= FLOOD);
+        self.incoming(incoming);
+        // A board that sends without end does not keep clients waiting either.
+        if let Ok(command) = self.commands.try_recv() {
+            self.command(command);
+        }
+        flooded
     }
 
     fn incoming(&mut self, incoming: Incoming) {

@@ -31,8 +31,8 @@ const WAL: &str = "-wal";
 /// The latest commits are moved into the database when they take this many bytes: often enough that the file stays
 /// small, seldom enough that an SD card is not worn.
 const MAX_WAL: u64 = 1024 * 1024;
-/// In a hall they may take so many bytes for each value, thirty-two pages: moving them writes every page that has changed, whether once or
-/// often, and holds up the moves that are made meanwhile.
+/// In a hall they may take so many bytes for each value, thirty-two pages: moving them writes every page that has changed, whether
+/// once or often, and holds up the moves that are made meanwhile.
 const WAL_EACH: u64 = 64 * 1024;
 /// And so many in all: what is read at a start after a kill, in a second from an SD card.
 const MOST_WAL: u64 = 64 * 1024 * 1024;

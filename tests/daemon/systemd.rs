@@ -558,7 +558,7 @@ async fn a_reload_touches_only_what_has_changed() {
     on_gone.says("go").await;
     on_gone.hears_of("there is no board named gone").await;
     // The untouched board and its game do not notice; the program is told of the new board when it asks.
-    // Before its port was open there was none.
+    // What the program was told before the board's port was open does not count.
     on_kept.hears_of("shown: e7e5").await;
     let heard = on_kept.log.len();
     kept.answers(on_kept, "g1f3").await;

@@ -91,7 +91,8 @@ impl Claims {
         let its = kept.filter(|claim| {
             claim.client == client || !is_known && claim.is_of(label, game, begins)
         });
-        // Several programs of one address may have had it: the one that was in this game, and of those the one of this name.
+        // Several programs of one address may have had the board: the one that was in this game is meant, and of those the one of this
+        // name.
         let claim = its.min_by_key(|claim| (claim.game != *game, claim.label != *label))?;
         claim.client = client;
         claim.label = label.clone();
