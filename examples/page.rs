@@ -71,7 +71,7 @@ mod page {
                 at: SystemTime::now(),
             }),
             offer: Some(Saying::Draw),
-            chat: vec!["Opponent: good luck".to_owned()],
+            chat: ["Opponent: good luck".to_owned()].into_iter().collect(),
             notice: Some("the opponent has left".to_owned()),
             can: Saying::ALL.to_vec(),
             ..Pairing::default()

@@ -36,6 +36,7 @@
 //! ```
 
 pub mod account;
+pub mod chat;
 pub mod clients;
 pub mod delayed;
 pub mod desk;

@@ -19,6 +19,7 @@ use tokio::{
     time::timeout,
 };
 
+use super::chat::Chat;
 use crate::{
     chess::game::Game,
     vocabulary::{BoardName, ClientName, Clocks, Evaluation, Snapshot},
@@ -28,8 +29,6 @@ use crate::{
 const SAYINGS: usize = 8;
 /// How long an opponent may take to answer: the server of a game may be far away.
 pub const ANSWER_WAIT: Duration = Duration::from_secs(10);
-/// Lines of a conversation that are kept.
-pub const MAX_CHAT: usize = 20;
 
 /// What the player says to the opponent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -137,9 +136,9 @@ pub struct Pairing {
     /// What the opponent offers now: a draw, or to take back.
     #[serde(skip)]
     pub offer: Option<Saying>,
-    /// The last lines from the opponent or the server, oldest first, at most [`MAX_CHAT`].
+    /// The last lines from the opponent or the server.
     #[serde(skip)]
-    pub chat: Vec<String>,
+    pub chat: Chat,
     /// What the player should know: the opponent has left, for instance.
     #[serde(skip)]
     pub notice: Option<String>,
@@ -377,8 +376,6 @@ impl Entry {
             }
             let mut pairing = Pairing::clone(&listed.pairing);
             change(&mut pairing);
-            let overflow = pairing.chat.len().saturating_sub(MAX_CHAT);
-            pairing.chat.drain(..overflow);
             let changed = pairing != *listed.pairing;
             if changed {
                 listed.pairing = Arc::new(pairing);
@@ -546,15 +543,5 @@ mod tests {
         assert_eq!(notice().as_deref(), Some("there again"));
         pairings.mirror(&board(), None);
         assert_eq!(pairings.at(&board()), None);
-    }
-
-    #[test]
-    fn a_long_conversation_keeps_its_last_lines() {
-        let pairings = Pairings::default();
-        let entry = pairings.enter(board(), Pairing::default());
-        entry.change(|pairing| pairing.chat = (0..30).map(|n| n.to_string()).collect());
-        let chat = pairings.at(&board()).unwrap().chat.clone();
-        assert_eq!(chat.first().map(String::as_str), Some("10"));
-        assert_eq!(chat.len(), MAX_CHAT);
     }
 }

@@ -3,16 +3,16 @@
 //!
 //! Each room has its section: struct, defaults and what is wrong with it, in its `settings.rs`. Here is the tree of them:
 //! `document` is the text with the line of each key, `syntax` repairs what is not TOML in it, `reading` makes the tree and
-//! names every mistake, in the words of `words`; `clashes` are mistakes between sections; `added` is what was added from the page, and `key` what can be set there.
+//! names every mistake, in the words of `mistakes`; `clashes` are mistakes between sections; `added` is what was added from the page, and `key` what can be set there.
 
 pub mod added;
 mod clashes;
 mod document;
 pub mod error;
 mod key;
+mod mistakes;
 mod reading;
 mod syntax;
-mod words;
 
 use std::{collections::BTreeMap, ffi::OsString, fmt, path::Path};
 

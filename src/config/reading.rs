@@ -17,7 +17,7 @@ use super::{
     document::Document,
     error::{ConfigError, MAX_MISTAKES, Mistake},
     key::Key,
-    syntax, words,
+    mistakes, syntax,
 };
 #[cfg(target_os = "linux")]
 use crate::front_end::mqtt::settings::{REMOTE, RemoteConfig};
@@ -181,7 +181,7 @@ impl Reader<'_> {
             left_out: Vec::new(),
         };
         for (name, value) in given {
-            let problem = words::no_such_key(&name, None, Some(&value), &self.sections);
+            let problem = mistakes::no_such_key(&name, None, Some(&value), &self.sections);
             self.name(&[name], &problem, false);
         }
         config
@@ -243,7 +243,11 @@ impl Reader<'_> {
             Some(Value::Dict(_, given)) => given,
             Some(other) => {
                 let right = "written as tables: [boards.citrine]";
-                self.name(&["boards"], &words::unfit(&other.to_actual(), right), true);
+                self.name(
+                    &["boards"],
+                    &mistakes::unfit(&other.to_actual(), right),
+                    true,
+                );
                 return read;
             }
         };
@@ -322,22 +326,22 @@ impl Reader<'_> {
                         _ => known.to_vec(),
                     };
                     let given = at(&mut value, &key).cloned();
-                    words::no_such_key(name, make, given.as_ref(), &known)
+                    mistakes::no_such_key(name, make, given.as_ref(), &known)
                 }
-                Kind::UnknownVariant(name, known) => words::no_such_value(&key, name, known),
+                Kind::UnknownVariant(name, known) => mistakes::no_such_value(&key, name, known),
                 Kind::MissingField(name) => {
                     let table = key.last().cloned();
                     key.push(name.to_string());
-                    words::missing(name, table.as_deref())
+                    mistakes::missing(name, table.as_deref())
                 }
                 Kind::InvalidType(found, right) | Kind::InvalidValue(found, right) => {
                     let is_word = right.starts_with(WORDS);
                     if let Some(given) = at(&mut value, &wrong).filter(|_| is_word) {
                         // Read again as a word, it is told which there are.
-                        *given = words::stands(found).into();
+                        *given = mistakes::stands(found).into();
                         continue;
                     }
-                    words::unfit(found, right)
+                    mistakes::unfit(found, right)
                 }
                 Kind::Message(text) => text.clone(),
                 other => other.to_string(),
@@ -374,7 +378,7 @@ impl Reader<'_> {
 
     /// A mistake with its place, in the text or in the environment.
     fn mistake(&self, path: &[String], problem: &str) -> Mistake {
-        let key = words::key(path);
+        let key = mistakes::key(path);
         let variable = format!("{ENV_PREFIX}{}", path.join("__").to_ascii_uppercase());
         // It may be in one for a whole table, or for a part of it.
         let holds = |whole: &str, part: &str| {

@@ -6,7 +6,7 @@ use super::{Daemon, running::Running, sessions::Restored};
 use crate::{
     bus::BoardHandle,
     front_end::lichess::{
-        lobby::{self, Lobby},
+        account::{self, Entrance},
         login::{SCOPE, SCOPE_WITH_BROADCASTS},
         server::Table,
         settings::{LichessConfig, Settings},
@@ -31,7 +31,7 @@ impl Daemon {
             Some(board) => format!("{board} is not run: games on Lichess need their board"),
             None => "there is no board yet to play on: add one first".to_owned(),
         };
-        let lobby = Lobby {
+        let entrance = Entrance {
             table: handle
                 .map(|handle| self.table(running, entry, handle))
                 .ok_or_else(none),
@@ -47,7 +47,7 @@ impl Daemon {
         };
         running
             .tasks
-            .spawn(lobby::serve(lobby, running.stop.clone()));
+            .spawn(account::serve(entrance, running.stop.clone()));
     }
 
     fn table(&mut self, running: &mut Running, entry: &LichessConfig, board: BoardHandle) -> Table {

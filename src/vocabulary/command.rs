@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use shakmaty::{Color, Role, uci::UciMove};
 
-use super::{client_name::ClientName, clocks::Clocks, ending::GameEnd, opponent::Occasion};
+use super::{client_name::ClientName, clocks::Clocks, game_end::GameEnd, opponent::Occasion};
 use crate::chess::game::Game;
 
 /// A client of one of the front-ends, unique while the daemon runs, and after a restart among those it has kept.

@@ -7,8 +7,10 @@ use shakmaty::{fen::Fen, uci::UciMove};
 
 use super::{
     board_kind::BoardKind,
+    board_result::BoardResult,
     client_name::ClientName,
-    ending::{BoardResult, GameEnd, Judge},
+    game_end::GameEnd,
+    judge::Judge,
     link_state::{UNHEARD, stranger},
 };
 use crate::{

@@ -10,13 +10,8 @@ use std::{
 use shakmaty::Move;
 
 use super::{
-    advice::Advice,
-    board_name::BoardName,
-    client_name::ClientName,
-    command::ClientId,
-    ending::{BoardResult, GameEnd, Judge},
-    event::By,
-    link_state::LinkState,
+    advice::Advice, board_name::BoardName, board_result::BoardResult, client_name::ClientName,
+    command::ClientId, event::By, game_end::GameEnd, judge::Judge, link_state::LinkState,
 };
 use crate::chess::{game::Game, guidance::Action};
 

@@ -344,7 +344,7 @@ async fn offers_are_shown_and_answered_by_buttons() {
         "type": "chatLine", "room": "player", "username": "Other", "text": "héllo ♞\u{7}",
     }));
     table
-        .pairs(|pairing| pairing.chat == ["Other: héllo ♞"])
+        .pairs(|pairing| *pairing.chat == ["Other: héllo ♞"])
         .await;
     table
         .pairs(|pairing| {

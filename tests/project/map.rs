@@ -29,6 +29,7 @@ const INSIDE: [(&str, &[&[&str]]); 9] = [
     (
         "bus",
         &[
+            &["chat"],
             &["account", "clients", "desk", "pairings"],
             &["delayed", "login"],
         ],

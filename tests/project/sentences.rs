@@ -12,10 +12,11 @@ use boardbridge::driver::registry::MAKES;
 const TABLE: &str = "src/front_end/web/page/sentences.js";
 
 /// Where what is said can reach the page: as advice, as the reason of a lost link, as a notice, or as the answer to a button.
-const HEARD: [&str; 19] = [
+const HEARD: [&str; 20] = [
     "src/vocabulary/advice.rs",
     "src/vocabulary/link_state.rs",
-    "src/vocabulary/ending.rs",
+    "src/vocabulary/game_end.rs",
+    "src/vocabulary/board_result.rs",
     "src/vocabulary/snapshot.rs",
     "src/vocabulary/board_name.rs",
     "src/board/core",

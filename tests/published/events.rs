@@ -132,7 +132,7 @@ fn pairing() -> Pairing {
         clock_times: vec![Some(Duration::from_secs(900)), None],
         evaluation: Some(Evaluation::Cp(-35)),
         offer: Some(Saying::Draw),
-        chat: vec!["hello".to_owned()],
+        chat: ["hello".to_owned()].into_iter().collect(),
         notice: Some("the opponent has left".to_owned()),
         can: vec![Saying::Draw, Saying::Resign],
         ..Pairing::default()

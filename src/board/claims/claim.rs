@@ -1,27 +1,18 @@
 //! One client's claim to the board.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use shakmaty::Role;
 
-use super::answers::Answer;
+use super::{
+    answers::Answer,
+    presence::{AWAY, IDLE, LOOKS_ON, OVER, Presence, Rest},
+};
 use crate::{
     chess::game::Game,
     vocabulary::{ClientId, ClientName, ClocksSince, Occasion},
 };
-
-/// A client that only looks on makes way after this long: it has not asked for a move, or has withdrawn that.
-pub const LOOKS_ON: Duration = Duration::from_mins(1);
-/// A client that plays makes way after this long without a sign of its own and without a move: players at a tournament
-/// think for less.
-pub const IDLE: Duration = Duration::from_hours(1);
-/// A disconnected client makes way for other addresses after this long: a program that was started again, or a phone
-/// that was out of reach, is back before.
-pub const AWAY: Duration = Duration::from_mins(5);
-/// A chess program makes way this long after its game ended: its own next game, or a take-back of the last move, is
-/// usually stated before, and kings that were in the centre by mistake are put back.
-pub const OVER: Duration = Duration::from_secs(5);
 
 /// Whether a client has the board, and what it does there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,18 +28,6 @@ pub(super) enum Place {
     Plays(u64),
     /// Its game is over: it has the board only until the last move is shown. If it has played, counted as there.
     Ends(Option<u64>),
-}
-
-/// Whether a client is connected.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Presence {
-    /// It is connected.
-    #[default]
-    Here,
-    /// It is disconnected, but may come back.
-    Away,
-    /// It had the board when the daemon ended, and has not come back yet.
-    Returns,
 }
 
 /// What a client asks of the hand.
@@ -72,34 +51,6 @@ impl From<bool> for Wish {
 impl From<Wish> for bool {
     fn from(wish: Wish) -> Self {
         wish != Wish::Nothing
-    }
-}
-
-/// Since when a client has done nothing at the board.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "bool", into = "bool")]
-pub(super) enum Rest {
-    /// It has just done something.
-    Stirs,
-    /// Since then.
-    Since(Instant),
-    /// For so long that it keeps the board only until another client awaits a move. A client may also ask for this.
-    MakesWay,
-}
-
-impl From<bool> for Rest {
-    fn from(makes_way: bool) -> Self {
-        if makes_way {
-            Self::MakesWay
-        } else {
-            Self::Stirs
-        }
-    }
-}
-
-impl From<Rest> for bool {
-    fn from(rest: Rest) -> Self {
-        rest == Rest::MakesWay
     }
 }
 

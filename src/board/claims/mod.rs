@@ -39,22 +39,25 @@
 mod admission;
 mod answers;
 mod claim;
+mod presence;
 mod restart;
 
 #[cfg(test)]
 mod tests;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 use shakmaty::{Position, Role};
 
 use self::{
     answers::Answer,
-    claim::{Place, Presence, Rest, Wish},
+    claim::{Place, Wish},
+    presence::{Presence, Rest},
 };
 pub use self::{
     answers::MOVES_BEFORE,
-    claim::{AWAY, Claim, IDLE, LOOKS_ON, OVER},
+    claim::Claim,
+    presence::{AWAY, IDLE, LOOKS_ON, OVER, RETURN_WAIT},
 };
 use crate::{
     board::held_game::Held,
@@ -64,10 +67,6 @@ use crate::{
 
 /// Clients that may follow one board at once; further ones are told that it is taken. More than the UCI server lets in.
 pub const MAX_CLAIMS: usize = 512;
-
-/// How long a client that had the board may take to come back after a restart of the daemon. A relay tries every 5 s at
-/// most, and waits 15 s for an answer.
-pub const RETURN_WAIT: Duration = Duration::from_secs(30);
 
 /// A board that is kept for an address in mid-game.
 #[derive(Clone, Debug, Serialize, Deserialize)]

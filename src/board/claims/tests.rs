@@ -1,5 +1,7 @@
 //! The rules, one by one.
 
+use std::time::Duration;
+
 use proptest::prelude::*;
 use shakmaty::{ByColor, Color};
 

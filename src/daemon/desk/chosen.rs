@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use toml_edit::{DocumentMut, Value};
 use tracing::info;
 
-use super::{Desk, boards::text_if_there, change::Edit, done, files};
+use super::{Desk, added_boards::text_if_there, change::Edit, done, files};
 use crate::{
     bus::desk::{Granted, Programs, Refused, Setting},
     config::Key,

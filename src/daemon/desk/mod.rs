@@ -4,9 +4,9 @@
 //! the file, read the configuration again, change to it; what does not fit is taken back, and refused in the words in which
 //! `boardbridge check` would say it.
 
+mod added_boards;
 mod air;
 mod asking;
-mod boards;
 mod change;
 mod chosen;
 mod engines;
@@ -379,6 +379,6 @@ fn kind(make: &Identity) -> Kind {
         kind: make.kind,
         title: make.title,
         media: make.media.iter().map(|medium| medium.key()).collect(),
-        key: boards::has_key(make),
+        key: added_boards::has_key(make),
     }
 }

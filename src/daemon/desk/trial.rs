@@ -6,7 +6,7 @@ use shakmaty::{Bitboard, Square};
 use tokio::time::timeout;
 
 use super::{
-    boards::fits,
+    added_boards::fits,
     files,
     line::{is_free, port, unanswered, which},
 };

@@ -7,7 +7,7 @@ use tracing::{info, warn};
 
 use super::{
     Desk,
-    boards::text_of,
+    added_boards::text_of,
     change::{Change, Edit},
     files,
 };

@@ -20,7 +20,7 @@ use super::{
     status::Status,
 };
 use crate::{
-    bus::pairings::{ClocksAt, MAX_CHAT, Pairing, Player, Saying},
+    bus::pairings::{ClocksAt, Pairing, Player, Saying},
     chess::game::Game,
     front_end::seat::{Seat, left_by_hand},
     state::text,
@@ -333,10 +333,7 @@ impl Play {
                 };
                 if room.is_none_or(|room| room == "player") {
                     let words = Notice::words(&format!("{name}: {text}"));
-                    let chat = &mut self.pairing.chat;
-                    chat.push(words.clone());
-                    let overflow = chat.len().saturating_sub(MAX_CHAT);
-                    chat.drain(..overflow);
+                    self.pairing.chat.push(words.clone());
                     out.notices.push_back(Notice::Chat(words));
                 }
             }

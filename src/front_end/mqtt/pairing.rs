@@ -7,7 +7,7 @@ use serde_json::Value;
 use shakmaty::{ByColor, Color};
 
 use crate::{
-    bus::pairings::{ClocksAt, MAX_CHAT, Pairing, Player, Saying},
+    bus::pairings::{ClocksAt, Pairing, Player, Saying},
     chess::game::MAX_PLIES,
     system::clock,
     vocabulary::{ClientName, Clocks, Evaluation, Snapshot},
@@ -115,7 +115,7 @@ pub fn read(said: &Value, peer: Option<&PeerPairing>, board: &Snapshot) -> Optio
         clock_times: times(&said.clock_times).to_vec(),
         evaluation: said.evaluation,
         offer: said.offer,
-        chat: said.chat.into_iter().take(MAX_CHAT).collect(),
+        chat: said.chat.into_iter().collect(),
         notice: said.notice,
         can: said.can,
     })
@@ -167,7 +167,7 @@ mod tests {
             clock_times: vec![None, Some(90 * second)],
             evaluation: Some(Evaluation::Cp(-120)),
             offer: Some(Saying::Draw),
-            chat: vec!["hello".to_owned()],
+            chat: ["hello".to_owned()].into_iter().collect(),
             notice: Some("the opponent has left".to_owned()),
             can: vec![Saying::Draw, Saying::TakeBack],
         };

@@ -29,7 +29,7 @@ use super::{
     folder::{GameFile, Writing},
     reading,
     record::{Heading, Record},
-    writing::pgn,
+    tags::pgn,
 };
 use crate::{
     bus::pairings::{Pairing, Player},

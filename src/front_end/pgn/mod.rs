@@ -1,7 +1,7 @@
 //! Saved games: every game on a board is written as PGN.
 //!
 //! 1. [`archive`] decides from the board's snapshots which game is played and what to write when, without I/O.
-//! 2. [`record`] is one game with what is known of it, [`writing`] makes PGN of it, [`reading`] reads our own back.
+//! 2. [`record`] is one game with what is known of it, [`tags`] makes PGN of it, [`reading`] reads our own back.
 //! 3. [`folder`] is the files; [`task`] gives an archive its snapshots, its clock and its folder.
 //!
 //! `docs/games.md` is the player's description.
@@ -11,5 +11,5 @@ pub mod folder;
 pub mod reading;
 pub mod record;
 pub mod settings;
+pub mod tags;
 pub mod task;
-pub mod writing;

@@ -199,7 +199,7 @@ mod tests {
     use jiff::tz::TimeZone;
 
     use super::*;
-    use crate::front_end::pgn::writing::pgn;
+    use crate::front_end::pgn::tags::pgn;
 
     #[test]
     fn a_game_keeps_the_event_and_the_site_that_were_told_and_else_has_the_configured_site() {

@@ -1,4 +1,4 @@
-//! Logs in and out, and plays while there is a token.
+//! The account: logs in and out, and plays while there is a token.
 
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ use crate::{
 const RELEASE_WAIT: Duration = Duration::from_secs(1);
 
 /// Everything that logging in needs.
-pub struct Lobby {
+pub struct Entrance {
     /// What is played with, or why nothing is.
     pub table: Result<Table, String>,
     /// Whether the configuration wants the account to be connected without a login, too.
@@ -60,19 +60,22 @@ struct Room {
 }
 
 /// Runs until `stop` is cancelled.
-pub async fn serve(lobby: Lobby, stop: CancellationToken) {
-    let mut desk = lobby.bus.logins().open();
-    let board = lobby.table.as_ref().map(|table| table.board.name.clone());
+pub async fn serve(entrance: Entrance, stop: CancellationToken) {
+    let mut desk = entrance.bus.logins().open();
+    let board = entrance
+        .table
+        .as_ref()
+        .map(|table| table.board.name.clone());
     let mut room = Room {
         board: board.map_err(Clone::clone),
-        table: lobby.table.ok(),
+        table: entrance.table.ok(),
         playing: None,
-        token: lobby.token,
-        logins: Logins::new(&lobby.url, lobby.scope),
-        url: lobby.url,
+        token: entrance.token,
+        logins: Logins::new(&entrance.url, entrance.scope),
+        url: entrance.url,
         stop: stop.clone(),
     };
-    if lobby.always || room.token.is_kept() {
+    if entrance.always || room.token.is_kept() {
         room.play();
     }
     loop {

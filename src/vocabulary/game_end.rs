@@ -1,37 +1,15 @@
-//! How a game ended, and who decided it: some boards and apps show this, and the rules of chess alone do not decide it.
+//! How a game ended: why, and with which result. Some boards and apps show this, and the rules of chess alone do not decide it.
 
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
-use shakmaty::{Color, KnownOutcome, Outcome, Position};
+use shakmaty::{Color, KnownOutcome, Outcome};
 use thiserror::Error;
 
-use crate::{chess::game::Game, state::text};
+use crate::state::text;
 
-/// Occurrences of the same position that end a game (FIDE Laws of Chess 9.6.1).
-const FIVEFOLD: u32 = 5;
-/// Half-moves without a capture or a pawn's move that end a game (FIDE Laws of Chess 9.6.2).
-const SEVENTY_FIVE: u32 = 150;
-/// Occurrences of the same position after which a player may claim a draw (FIDE Laws of Chess 9.2).
-const THREEFOLD: u32 = 3;
-/// Half-moves without a capture or a pawn's move after which a player may claim a draw (FIDE Laws of Chess 9.3).
-const FIFTY: u32 = 100;
 /// Characters shown of a text that is not an end.
 const MAX_SHOWN: usize = 40;
-
-/// Who decided that a game is over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Judge {
-    /// The rules of chess.
-    Rules,
-    /// The board.
-    Board,
-    /// The player, by the kings on the squares in the centre.
-    Hand,
-    /// A program or an app.
-    Program,
-}
 
 /// Why a game is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -133,41 +111,9 @@ impl GameEnd {
         Self::won(Reason::Resignation, by.other())
     }
 
-    /// A draw in this game, reported without a reason: claimed if the position allows a claim, else agreed.
-    pub fn draw_in(game: &Game) -> Self {
-        let position = game.position();
-        Self::drawn(match Self::by_rules(game) {
-            Some(end) if end.outcome.winner().is_none() => end.reason,
-            _ if game.has_stood(THREEFOLD) => Reason::Repetition,
-            _ if position.halfmoves() >= FIFTY => Reason::FiftyMoves,
-            _ => Reason::Agreement,
-        })
-    }
-
     /// Who lost.
     pub fn loser(self) -> Option<Color> {
         self.outcome.winner().map(Color::other)
-    }
-
-    /// How a game ended by the rules that need no claim: mate, stalemate, dead positions, five times the same position,
-    /// and 75 moves without progress (FIDE Laws of Chess 5.1.1, 5.2.1, 5.2.2, 9.6).
-    pub fn by_rules(game: &Game) -> Option<Self> {
-        let position = game.position();
-        if position.legal_moves().is_empty() {
-            Some(if position.is_check() {
-                Self::won(Reason::Checkmate, position.turn().other())
-            } else {
-                Self::drawn(Reason::Stalemate)
-            })
-        } else if position.is_insufficient_material() {
-            Some(Self::drawn(Reason::InsufficientMaterial))
-        } else if game.has_stood(FIVEFOLD) {
-            Some(Self::drawn(Reason::Repetition))
-        } else if position.halfmoves() >= SEVENTY_FIVE {
-            Some(Self::drawn(Reason::FiftyMoves))
-        } else {
-            None
-        }
     }
 
     /// As in transcripts: `resignation 1-0`.
@@ -232,51 +178,6 @@ impl FromStr for GameEnd {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("`{0}` is not the end of a game, such as `resignation 1-0`")]
 pub struct NoEnd(String);
-
-/// How a game ended, as a board reports it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum BoardResult {
-    /// Draw by repetition.
-    Repetition,
-    /// Draw by the 50-move rule.
-    FiftyMoves,
-    /// Draw by insufficient material.
-    InsufficientMaterial,
-    /// Stalemate.
-    Stalemate,
-    /// Checkmate.
-    Checkmate,
-    /// The board's own engine resigns.
-    BoardResigns,
-}
-
-impl BoardResult {
-    /// The game's end, if this side is to move.
-    pub fn end(self, turn: Color) -> GameEnd {
-        match self {
-            Self::Repetition => GameEnd::drawn(Reason::Repetition),
-            Self::FiftyMoves => GameEnd::drawn(Reason::FiftyMoves),
-            Self::InsufficientMaterial => GameEnd::drawn(Reason::InsufficientMaterial),
-            Self::Stalemate => GameEnd::drawn(Reason::Stalemate),
-            Self::Checkmate => GameEnd::won(Reason::Checkmate, turn.other()),
-            Self::BoardResigns => GameEnd::resigned(turn),
-        }
-    }
-}
-
-impl fmt::Display for BoardResult {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Repetition => "draw by repetition",
-            Self::FiftyMoves => "draw by the 50-move rule",
-            Self::InsufficientMaterial => "draw by insufficient material",
-            Self::Stalemate => "stalemate",
-            Self::Checkmate => "checkmate",
-            Self::BoardResigns => "the board's own engine resigns",
-        })
-    }
-}
 
 #[cfg(test)]
 mod tests {
