@@ -12,6 +12,7 @@
 mod announced;
 mod attacks;
 mod desk;
+mod found;
 mod pairing;
 mod programs;
 mod restart;
@@ -23,5 +24,4 @@ mod state;
 #[path = "../support/mod.rs"]
 mod support;
 mod systemd;
-mod trial;
 mod wear;

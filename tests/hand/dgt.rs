@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use boardbridge::vocabulary::{Channel, Outgoing, Reply};
 use shakmaty::{Board, Color, Piece, Role, Square};
 
-use crate::{
+use super::{
     gesture::Touch,
     wood::{Air, Wood, field},
 };

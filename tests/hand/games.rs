@@ -6,7 +6,7 @@ use boardbridge::chess::game::Game;
 use fastrand::Rng;
 use shakmaty::{Board, Color, Position};
 
-use crate::{
+use super::{
     chessnut::Chessnut,
     dgt::Dgt,
     fate::Fate,

@@ -6,7 +6,7 @@ use boardbridge::vocabulary::{Channel, Outgoing, Reply, Request};
 use shakmaty::{Board, File, Rank, Square};
 use uuid::{Uuid, uuid};
 
-use crate::{
+use super::{
     gesture::Touch,
     wood::{Air, Wood},
 };

@@ -6,7 +6,7 @@ use boardbridge::vocabulary::{Channel, Outgoing, Reply, Request, Secret};
 use shakmaty::{Bitboard, Board, Square};
 use uuid::{Uuid, uuid};
 
-use crate::{
+use super::{
     gesture::Touch,
     wood::{Air, Wood, field},
 };

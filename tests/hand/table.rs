@@ -14,7 +14,7 @@ use fastrand::Rng;
 use rig::{cable::CORRECTION_WAIT, clock::Clocked, program::Program};
 use shakmaty::{Board, Color, Position, Square};
 
-use crate::{
+use super::{
     fate::Fate,
     gesture::{self, Habit, Touch},
     wood::Wood,

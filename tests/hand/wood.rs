@@ -8,7 +8,7 @@ use std::{
 use boardbridge::vocabulary::{Channel, Outgoing, Reply};
 use shakmaty::{Board, Square};
 
-use crate::gesture::Touch;
+use super::gesture::Touch;
 
 /// A board at the end of its link.
 pub trait Wood {

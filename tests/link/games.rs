@@ -165,11 +165,6 @@ async fn five_games_are_played_between_two_boards_of_one_daemon() {
     local_games(&SHORT[..5]).await;
 }
 
-#[tokio::test]
-async fn five_more_games_are_played_between_two_boards_of_one_daemon() {
-    local_games(&SHORT[5..]).await;
-}
-
 /// A connection between two daemons that the test can cut.
 struct Cable {
     address: SocketAddr,
@@ -238,12 +233,7 @@ async fn games_across(numbers: &[usize]) {
 }
 
 #[tokio::test]
-async fn five_games_are_played_between_two_daemons() {
-    games_across(&SHORT[..5]).await;
-}
-
-#[tokio::test]
-async fn five_more_games_are_played_between_two_daemons() {
+async fn five_other_games_are_played_between_two_daemons() {
     games_across(&SHORT[5..]).await;
 }
 

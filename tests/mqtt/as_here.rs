@@ -16,11 +16,11 @@ use shakmaty::{ByColor, Color, Role};
 use simulators::run::Kind;
 use tokio::time::timeout;
 
-use crate::{
+use super::{
     games::{REMOTE, two},
     mosquitto::Mosquitto,
-    support::{FAST_UCB, Hand, House, PATIENCE},
 };
+use crate::support::{FAST_UCB, Hand, House, PATIENCE};
 
 /// A client of the near daemon states a game, with its clocks.
 async fn plays(near: &House, moves: &[&str], left: u64) {

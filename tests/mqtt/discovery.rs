@@ -5,10 +5,8 @@ use std::collections::BTreeSet;
 use boardbridge::front_end::mqtt::home_assistant::{EVENT_TYPES, announces, withdraws};
 use serde_json::Value;
 
-use crate::{
-    mosquitto::{Mosquitto, Voice},
-    support::{FAST_UCB, Hand, House},
-};
+use super::mosquitto::{Mosquitto, Voice};
+use crate::support::{FAST_UCB, Hand, House};
 use simulators::run::Kind;
 
 const AT_ROOT: [&str; 6] = [

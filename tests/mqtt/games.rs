@@ -9,10 +9,8 @@ use boardbridge::{
 use serde_json::Value;
 use simulators::run::Kind;
 
-use crate::{
-    mosquitto::{Mosquitto, Voice},
-    support::{FAST_UCB, Gui, Hand, House},
-};
+use super::mosquitto::{Mosquitto, Voice};
+use crate::support::{FAST_UCB, Gui, Hand, House};
 
 const GAMES: &str = include_str!("../games/lichess.uci");
 /// The board of the other daemon.

@@ -10,11 +10,11 @@ use boardbridge::{
 use serde_json::json;
 use tokio::time::timeout;
 
-use crate::{
+use super::{
     games::{asks, two},
     mosquitto::{Mosquitto, Voice},
-    support::PATIENCE,
 };
+use crate::support::PATIENCE;
 
 #[tokio::test]
 async fn two_daemons_play_over_a_broker_with_the_access_list_of_the_guide() {

@@ -10,11 +10,11 @@ use tokio::{
     time::timeout,
 };
 
-use crate::{
+use super::{
     games::{asks, begun},
     mosquitto::{Mosquitto, Voice},
-    support::{FAST_UCB, House, PATIENCE},
 };
+use crate::support::{FAST_UCB, House, PATIENCE};
 
 const ONLINE: &str = "boardbridge/1/hall-1/online";
 /// MQTT's DISCONNECT, of a client for whom nothing is wrong (MQTT 5.0, section 3.14).

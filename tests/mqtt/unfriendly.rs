@@ -6,7 +6,7 @@ use boardbridge::vocabulary::Snapshot;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use crate::{
+use super::{
     games::{asks, begun, two},
     mosquitto::{Mosquitto, Voice},
 };

@@ -18,7 +18,7 @@ use simulators::{
     pieces::{self, Order},
 };
 
-use crate::table::{Late, Table, Wood};
+use super::table::{Late, Table, Wood};
 
 /// Games of real players.
 const GAMES: &str = include_str!("../games/lichess-428.uci");

@@ -17,7 +17,7 @@ use simulators::{
     pieces::{self, Order},
 };
 
-use crate::table::Table;
+use super::table::Table;
 
 type Board = Table<dgt::Dgt>;
 

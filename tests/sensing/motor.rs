@@ -15,7 +15,7 @@ use simulators::{
     pieces::{self, Order},
 };
 
-use crate::table::Table;
+use super::table::Table;
 
 /// Games of real players.
 const GAMES: &str = include_str!("../games/lichess-428.uci");

@@ -1,4 +1,4 @@
-//! The Miko Neo, and the software Bluetooth that it is on.
+//! What programs, apps, pages and servers may rely on: a room for each front-end.
 
 #![cfg(target_os = "linux")]
 #![allow(
@@ -10,10 +10,13 @@
     reason = "a test fails by panicking"
 )]
 
-mod bluetooth;
-mod capture;
-mod convergence;
-mod motor;
-mod simulated_bluez;
-#[path = "../support/mod.rs"]
+mod broadcast;
+mod lichess;
+mod link;
+mod livechess;
+mod mqtt;
+mod opponent;
+mod published;
 mod support;
+mod uci;
+mod whitepawn;

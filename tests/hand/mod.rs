@@ -1,14 +1,6 @@
 //! Whole games by a hand in a hurry, on boards written from their protocols alone: neither the hand nor the boards share a line with
 //! the drivers or the simulators. The clock is set, not waited for.
 
-#![allow(
-    missing_docs,
-    clippy::panic,
-    clippy::pedantic,
-    clippy::unwrap_used,
-    reason = "a test fails by panicking"
-)]
-
 mod chessnut;
 mod dgt;
 mod fate;

@@ -1,0 +1,6 @@
+//! Games pushed to a broadcast.
+
+mod hall;
+mod pairings;
+mod round;
+mod server;

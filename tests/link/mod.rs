@@ -1,0 +1,6 @@
+//! Two boards that play one game.
+
+mod bluetooth;
+mod convergence;
+mod games;
+mod session;

@@ -1,0 +1,4 @@
+//! Boards for pages that speak `LiveChess`.
+
+mod page;
+mod session;

@@ -1,0 +1,7 @@
+//! The Miko Neo, and the software Bluetooth that it is on.
+
+mod bluetooth;
+mod capture;
+mod convergence;
+mod motor;
+mod simulated_bluez;
