@@ -4,6 +4,7 @@ use std::{fmt::Write as _, ops::Range, time::Duration};
 
 use boardbridge::chess::game::Game;
 use fastrand::Rng;
+use rig::pace::gives_way;
 use shakmaty::{Board, Color, Position};
 
 use super::{
@@ -120,6 +121,7 @@ impl Kind {
 
 /// Plays all games on this kind of board; `pushes` captures of a hundred never leave their square empty.
 fn play_all(kind: Kind, pushes: u8, fate: Fate) -> Outcome {
+    gives_way();
     let mut all = Outcome::default();
     let every = if fate == Fate::default() {
         EVERY
@@ -200,6 +202,7 @@ fn play(kind: Kind, pushes: u8, fate: Fate, game: &Game, seed: u64) -> Option<Ou
 
 /// Games of the full size that were wrong or missed once, by their seeds, are neither.
 fn are_mended(kind: Kind, pushes: u8, fate: Fate, seeds: &[usize]) {
+    gives_way();
     let games = games(1);
     for seed in seeds {
         let game = &games[seed % 1_000];

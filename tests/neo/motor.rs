@@ -9,6 +9,7 @@ use boardbridge::{
     chess::game::Game,
     driver::neo::motor::{Action, Carry, Parking, Point, Spot, back, forward, path::OVERSHOOT},
 };
+use rig::pace::gives_way;
 use shakmaty::{Board, Chess, Color, Move, Piece, Position};
 
 /// The minimum distance of a carried piece from the centre of another, in hundredths of a square.
@@ -197,6 +198,7 @@ fn there_and_back(before: &Pieces, position: &Chess, m: Move, clock: &mut Clock)
 
 #[test]
 fn no_path_passes_through_a_piece_and_every_move_can_be_undone() {
+    gives_way();
     let mut clock = Clock::default();
     for line in games().lines() {
         let mut game = Game::standard();
@@ -330,6 +332,7 @@ fn shortest(pieces: &Pieces, from: Spot, to: Spot) -> f64 {
 
 #[test]
 fn a_victim_is_carried_the_shortest_way_that_touches_nothing() {
+    gives_way();
     let mut victims = 0;
     for line in games().lines().take(40) {
         let mut game = Game::standard();

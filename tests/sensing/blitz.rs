@@ -16,6 +16,7 @@ use rig::noise::{
     Doubt, Habits,
     gesture::{self, Step, Touch},
 };
+use rig::pace::gives_way;
 use shakmaty::{Board, Square};
 
 const GAMES: &str = include_str!("../games/lichess-428.uci");
@@ -202,6 +203,7 @@ fn plays(
 
 /// Plays games, each with pictures made in one of these `periods`, ms, and checks that nothing is wrong, missed or asked.
 fn play_all(pace: Pace, periods: Range<u64>) {
+    gives_way();
     let given = |name| std::env::var(name).ok().map(|n| n.parse().unwrap());
     let every = given("BLITZ_EVERY").unwrap_or(EVERY);
     let games: Vec<Game> = GAMES

@@ -12,6 +12,7 @@ use std::collections::BinaryHeap;
 use boardbridge::chess::guidance::{Action, Impossible, Picture, guide, in_short, in_words, name};
 use fastrand::Rng;
 use proptest::prelude::*;
+use rig::pace::gives_way;
 use shakmaty::{Bitboard, Board, Color, Piece, Role, Square};
 
 use self::{
@@ -39,6 +40,7 @@ fn words(stands: &str, wanted: &str) -> String {
 
 #[test]
 fn disturbed_positions_are_led_back_by_the_fewest_actions() {
+    gives_way();
     let mut rng = Rng::with_seed(1);
     for wanted in positions(GAMES, 1000).unwrap() {
         assert_eq!(guide(&Picture::from(wanted.clone()), &wanted), []);
@@ -339,6 +341,7 @@ fn steps(actions: &[Action]) -> u32 {
 
 #[test]
 fn no_list_of_all_there_are_has_fewer_actions() {
+    gives_way();
     let squares = [Square::A1, Square::C2, Square::D5, Square::H8];
     for goal in 0..4usize.pow(4) {
         let wanted = digits(goal, 4, 4);
@@ -357,6 +360,7 @@ fn no_list_of_all_there_are_has_fewer_actions() {
 
 #[test]
 fn no_list_of_all_there_are_on_six_squares_has_fewer_actions_or_a_shorter_way() {
+    gives_way();
     let mut rng = Rng::with_seed(3);
     let mut known = 0;
     for _ in 0..12 {

@@ -19,7 +19,7 @@ use boardbridge::chess::{
     sense::Sensed,
 };
 use proptest::prelude::*;
-use rig::{landings::Landings, noise::Model};
+use rig::{landings::Landings, noise::Model, pace::gives_way};
 use shakmaty::{Bitboard, Position, Square};
 
 use self::{tally::Tally, world::World};
@@ -40,6 +40,7 @@ fn games() -> Vec<Game> {
 }
 
 fn tally(model: &Model, games: &[Game], seed: u64) -> Tally {
+    gives_way();
     let mut tally = Tally::default();
     for (number, game) in (0u64..).zip(games) {
         let seed = seed.wrapping_mul(0x9e37_79b9).wrapping_add(number);

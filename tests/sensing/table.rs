@@ -10,7 +10,7 @@ use boardbridge::{
     chess::game::{Game, uci},
     vocabulary::{BoardName, Channel, Event, Outgoing, Reply, Request, Secret, Snapshot},
 };
-use rig::{cable::CORRECTION_WAIT, clock::Clocked, program::Program};
+use rig::{cable::CORRECTION_WAIT, clock::Clocked, pace::gives_way, program::Program};
 use shakmaty::{Move, uci::UciMove};
 use simulators::{
     Report, SimulatedBoard as _,
@@ -283,6 +283,7 @@ fn core(kind: &str, keys: &str) -> Core {
 impl<W: Wood> Table<W> {
     /// The daemon, with these keys, and the board, linked.
     pub fn new(wood: W, keys: &str) -> Self {
+        gives_way();
         let now = Instant::now();
         let mut table = Self {
             now,

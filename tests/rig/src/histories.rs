@@ -9,8 +9,11 @@ use shakmaty::{
     uci::{ParseUciMoveError, UciMove},
 };
 
-/// The number of histories, the same ones each time; `PROPTEST_RNG_SEED` and `PROPTEST_CASES` explore others.
+use crate::pace::gives_way;
+
+/// The number of histories, the same ones each time; `PROPTEST_RNG_SEED` and `PROPTEST_CASES` explore others. Their thread gives way.
 pub fn histories(usual: u32) -> ProptestConfig {
+    gives_way();
     let given = |name| std::env::var(name).ok();
     let cases = given("PROPTEST_CASES").and_then(|n| n.parse().ok());
     let seed = given("PROPTEST_RNG_SEED").and_then(|seed| seed.parse().ok());

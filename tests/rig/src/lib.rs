@@ -1,6 +1,6 @@
 //! Shared by tests, examples, benches and fuzz targets: a core and a simulated board on a virtual clock ([`cable`],
 //! [`clock`]), a chess program connected to it ([`program`]), noise models of players and sensors
-//! ([`noise`]), and when a piece has landed ([`landings`]).
+//! ([`noise`]), when a piece has landed ([`landings`]), and who goes first ([`pace`]).
 
 #![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]
@@ -13,4 +13,5 @@ pub mod histories;
 pub mod kept;
 pub mod landings;
 pub mod noise;
+pub mod pace;
 pub mod program;

@@ -9,28 +9,13 @@ mod driver;
 mod emulator;
 mod line;
 
-use proptest::{collection::vec, prelude::*, test_runner::RngSeed};
+use proptest::{collection::vec, prelude::*};
+use rig::histories::histories;
 
 use self::driver::Settling;
 
-/// The same histories each time; `PROPTEST_RNG_SEED` and `PROPTEST_CASES` explore others.
-fn config() -> ProptestConfig {
-    let number = |name| {
-        std::env::var(name)
-            .ok()
-            .and_then(|text: String| text.parse().ok())
-    };
-    ProptestConfig {
-        cases: number("PROPTEST_CASES").map_or(400, |cases: u64| cases as u32),
-        max_shrink_iters: 4000,
-        failure_persistence: None,
-        rng_seed: RngSeed::Fixed(number("PROPTEST_RNG_SEED").unwrap_or(64)),
-        ..ProptestConfig::default()
-    }
-}
-
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(histories(400))]
 
     #[test]
     fn a_home_made_board_follows_a_new_game_whatever_was_before(
