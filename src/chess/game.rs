@@ -348,32 +348,35 @@ impl Game {
     ///
     /// GUIs differ: some send the whole game, some the position after the last capture and the moves since,
     /// some only the position on the board now. All of them mean one game. This finds `self`'s start among
-    /// the positions of `known`, or one or two plies beyond its end.
+    /// the positions of `known`, or one or two plies beyond its end. Of a position that has stood more than once, the counters of the
+    /// FEN tell which one is meant; where they are not counted, it is the last that stood.
     pub fn rebased(self, known: &Self) -> Self {
         // Knights may have gone out and back to the start, but then the move number differs from 1.
         let begins = self.is_standard() && self.start.fullmoves().get() == 1;
-        if self.start == known.start || begins {
+        let counters = |at: &Chess| (at.halfmoves(), at.fullmoves());
+        let is_counted = |at: &Chess| counters(at) == counters(&self.start);
+        if begins || self.start == known.start && is_counted(&known.start) {
             return self;
         }
         let mut at = known.start.clone();
-        let mut found = (at == self.start).then_some(0);
+        let mut stood = (at == self.start).then(|| known.truncated(0));
         for (ply, &m) in known.moves().iter().enumerate() {
             at.play_unchecked(m);
             if at == self.start {
-                found = Some(ply + 1);
+                stood = Some(known.truncated(ply + 1));
+                if is_counted(&at) {
+                    break;
+                }
             }
         }
-        let mut game = match found {
-            Some(plies) => known.truncated(plies),
-            None => match explain(&known.position, &self.start) {
-                Some(bridge) => {
-                    let mut game = known.clone();
-                    if !bridge.into_iter().all(|m| game.push(m)) {
-                        return self;
-                    }
-                    game
-                }
-                None => return self,
+        let mut game = match stood {
+            Some(stood) if is_counted(&stood.position) => stood,
+            stood => match known.bridged(&self.start) {
+                Some(next) if stood.is_none() || is_counted(&next.position) => next,
+                _ => match stood {
+                    Some(stood) => stood,
+                    None => return self,
+                },
             },
         };
         if game.len() + self.len() > MAX_PLIES {
@@ -383,6 +386,13 @@ impl Game {
             game.push(m);
         }
         game
+    }
+
+    /// Played on by the one or two moves that lead to this position, if they exist.
+    fn bridged(&self, to: &Chess) -> Option<Self> {
+        let mut game = self.clone();
+        let bridge = explain(&self.position, to)?;
+        bridge.into_iter().all(|m| game.push(m)).then_some(game)
     }
 
     /// The same game with its start one ply earlier, before the double step of a pawn, if the start has an en-passant right.
@@ -688,6 +698,30 @@ mod tests {
         let next = game("e2e4 e7e5 g1f3 b8c6 f1b5");
         let bare = Game::from_fen(&next.fen().to_string()).unwrap();
         assert_eq!(bare.rebased(&known), next);
+    }
+
+    #[test]
+    fn of_a_position_that_stood_before_the_counters_tell_which_is_meant() {
+        let known = game("e2e4 e7e5 g1f3 b8c6 f3g1 c6b8 g1f3");
+        let stated = |fen: &str| Game::from_fen(fen).unwrap().rebased(&known);
+        let at = |plies| known.truncated(plies).fen().to_string();
+        assert_eq!(stated(&at(3)), known.truncated(3));
+        assert_eq!(stated(&at(7)), known);
+        // It stands again: the game has gone on.
+        let before = known.truncated(6);
+        let next = Game::from_fen(&at(7)).unwrap();
+        assert_eq!(next.rebased(&before), known);
+        // A program that does not count takes back.
+        let uncounted = at(7).replace("5 4", "0 1");
+        assert_eq!(stated(&uncounted), known);
+        let uncounted = Game::from_fen(&uncounted).unwrap();
+        assert_eq!(uncounted.rebased(&before), known.truncated(3));
+        // So it is where the game began.
+        let mut known = Game::from_fen(&at(3)).unwrap();
+        known.play_uci("b8c6 f3g1 c6b8".split(' ')).unwrap();
+        let next = Game::from_fen(&at(7)).unwrap().rebased(&known);
+        assert_eq!(next.len(), 4);
+        assert!(next.continues(&known));
     }
 
     #[test]

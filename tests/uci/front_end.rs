@@ -1,5 +1,6 @@
 //! What a GUI may rely on, over real sockets, with simulated boards on real pseudo-terminals.
 
+use boardbridge::chess::game::Game;
 use simulators::run::Kind;
 
 use crate::support::{FAST_CITRINE, FAST_UCB, Hand, House};
@@ -241,6 +242,22 @@ async fn a_game_given_by_its_last_position_is_the_same_game() {
             .any(|r| r.starts_with("set-up") || r.starts_with("new-game")),
         "{seen:?}"
     );
+}
+
+#[tokio::test]
+async fn a_game_given_by_its_positions_goes_on_where_one_stands_again() {
+    let (_house, mut hand, mut gui) = House::with_citrine_and_gui().await;
+    gui.begins().await;
+    let mut game = Game::standard();
+    let program = ["g8f6", "f6g8", "g8f6", "f6g8"];
+    for (m, shown) in ["g1f3", "f3g1", "g1f3", "f3g1"].iter().zip(program) {
+        hand.answers(&mut gui, m).await;
+        game.play_uci([*m, shown]).unwrap();
+        gui.says(&format!("position fen {}\ngo", game.fen())).await;
+        let before = hand.sees(&format!("executed {shown}")).await;
+        let back = before.iter().find(|seen| seen.starts_with("take-back"));
+        assert_eq!(back, None, "{before:?}");
+    }
 }
 
 #[tokio::test]
