@@ -349,7 +349,7 @@ impl Game {
     /// GUIs differ: some send the whole game, some the position after the last capture and the moves since,
     /// some only the position on the board now. All of them mean one game. This finds `self`'s start among
     /// the positions of `known`, or one or two plies beyond its end. Of a position that has stood more than once, the counters of the
-    /// FEN tell which one is meant; where they are not counted, it is the last that stood.
+    /// FEN tell which one is meant; where they are not counted, it is the start if both begin there, else the last that stood.
     pub fn rebased(self, known: &Self) -> Self {
         // Knights may have gone out and back to the start, but then the move number differs from 1.
         let begins = self.is_standard() && self.start.fullmoves().get() == 1;
@@ -359,23 +359,24 @@ impl Game {
             return self;
         }
         let mut at = known.start.clone();
-        let mut stood = (at == self.start).then(|| known.truncated(0));
+        let mut stood = (at == self.start).then_some((0, false));
         for (ply, &m) in known.moves().iter().enumerate() {
             at.play_unchecked(m);
             if at == self.start {
-                stood = Some(known.truncated(ply + 1));
-                if is_counted(&at) {
+                let counted = is_counted(&at);
+                stood = Some((ply + 1, counted));
+                if counted {
                     break;
                 }
             }
         }
         let mut game = match stood {
-            Some(stood) if is_counted(&stood.position) => stood,
+            Some((plies, true)) => known.truncated(plies),
             stood => match known.bridged(&self.start) {
                 Some(next) if stood.is_none() || is_counted(&next.position) => next,
                 _ => match stood {
-                    Some(stood) => stood,
-                    None => return self,
+                    Some((plies, _)) if self.start != known.start => known.truncated(plies),
+                    _ => return self,
                 },
             },
         };
@@ -722,6 +723,14 @@ mod tests {
         let next = Game::from_fen(&at(7)).unwrap().rebased(&known);
         assert_eq!(next.len(), 4);
         assert!(next.continues(&known));
+        // A position that was put up by hand is counted from nothing: both games begin there.
+        let back = next;
+        let put_up = Game::of_pieces(back.start.board(), back.start.turn()).unwrap();
+        let mut known = put_up.clone();
+        known.play_uci("b8c6 f3g1 c6b8 g1f3".split(' ')).unwrap();
+        assert_eq!(back.clone().rebased(&known), back);
+        assert_eq!(put_up.clone().rebased(&back), put_up);
+        assert_eq!(put_up.clone().rebased(&back.truncated(3)), put_up);
     }
 
     #[test]
