@@ -1,4 +1,4 @@
-//! The account: logs in and out, and plays while there is a token.
+//! Logs the account in and out, and lets it play while there is a token.
 
 use std::time::Duration;
 
