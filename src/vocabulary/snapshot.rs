@@ -69,6 +69,9 @@ pub struct Snapshot {
     /// The hand has taken back moves of the target, and the board has not been led anywhere since: what the hand played
     /// after that still counts as part of the take-back.
     pub taken_back: bool,
+    /// How many times, since the daemon started, the board has reported the last move once more. Where it cannot tell a take-back,
+    /// the hand may have taken that move back and made it again.
+    pub repeated: u64,
     /// How many times the hand has put the pieces up for a game: on their starting squares, or in another position from
     /// which the board has begun a game.
     pub put_to_start: u64,
@@ -124,6 +127,7 @@ impl Snapshot {
             awaiting: false,
             advice: Advice::Nothing,
             taken_back: false,
+            repeated: 0,
             put_to_start: 0,
             guidance: Arc::new([]),
             by: Arc::new([]),

@@ -14,6 +14,8 @@ pub(super) struct Hand {
     plays: Option<Text<Color>>,
     #[serde(skip)]
     took_back: bool,
+    #[serde(skip)]
+    repeated: u64,
     #[serde(skip_serializing_if = "is_default")]
     put_to_start: u64,
 }
@@ -42,6 +44,16 @@ impl Hand {
     /// The board is led on, or to another game.
     pub fn forget_take_back(&mut self) {
         self.took_back = false;
+    }
+
+    /// How many times the last move was reported once more.
+    pub fn times_repeated(&self) -> u64 {
+        self.repeated
+    }
+
+    /// The last move is reported once more.
+    pub fn repeated(&mut self) {
+        self.repeated = self.repeated.wrapping_add(1);
     }
 
     /// How many times it has put all pieces at the start.

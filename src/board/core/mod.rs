@@ -242,6 +242,7 @@ impl Core {
             judge: self.verdict.end().map(|(_, judge)| judge),
             sign: self.verdict.sign(),
             taken_back: self.hand.has_taken_back(),
+            repeated: self.hand.times_repeated(),
             put_to_start: self.hand.times_at_start(),
             result: self.verdict.result(),
             battery: self.contact.battery(),

@@ -267,7 +267,10 @@ impl Core {
             Meaning::Played(m) => self.hand_played(now, m),
             Meaning::Executed(m) => self.hand_executed(now, m),
             Meaning::Mended => self.hand_mended(now),
-            Meaning::Repeated => self.confirm(now),
+            Meaning::Repeated => {
+                self.hand.repeated();
+                self.confirm(now);
+            }
             Meaning::TookBack(moves) => self.hand_took_back(now, moves),
             Meaning::Wrong => self.hand_erred(now, reported),
             Meaning::Unexplained => {

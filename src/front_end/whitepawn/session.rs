@@ -145,6 +145,8 @@ pub struct AppConversation {
     /// Moves that were sent, in order, and when. It is not yet proved that they arrived.
     unproven: VecDeque<(Instant, Message)>,
     doubt: Doubt,
+    /// The board's count of moves reported once more, as last seen.
+    repeated: Option<u64>,
     notices: Notices,
     actions: VecDeque<Action>,
 }
@@ -166,6 +168,7 @@ impl AppConversation {
             withdrawn: false,
             unproven: VecDeque::new(),
             doubt: Doubt::None,
+            repeated: None,
             notices: Notices::default(),
             actions: VecDeque::new(),
         }
@@ -572,6 +575,9 @@ impl AppConversation {
 
     /// The board has a new snapshot.
     pub fn snapshot(&mut self, snapshot: &Snapshot) {
+        let count = snapshot.repeated;
+        let more = |before| count > before;
+        let repeated = snapshot.link.is_open() && self.repeated.replace(count).is_some_and(more);
         let Some(on) = &mut self.on else { return };
         let Some(place) = self.seat.look(snapshot) else {
             return;
@@ -595,27 +601,33 @@ impl AppConversation {
         if let Some(m) = played.filter(|_| on.hand_next()) {
             self.hand_moved(m);
         } else {
-            self.mind_doubt(snapshot);
+            self.mind_doubt(snapshot, repeated);
         }
     }
 
-    fn mind_doubt(&mut self, snapshot: &Snapshot) {
+    fn mind_doubt(&mut self, snapshot: &Snapshot, repeated: bool) {
         let Some(on) = &self.on else { return };
         let there = *snapshot.game == on.game;
         match self.doubt {
             Doubt::None | Doubt::Unacknowledged => {}
+            // Such a board does not tell that a move is taken back before it is made again.
+            Doubt::Doubtful if repeated && there && !snapshot.tells_all => self.made_again(),
             Doubt::Doubtful => {
                 let before = on.game.truncated(on.game.len().saturating_sub(1));
                 if snapshot.taken_back && snapshot.link.is_open() && *snapshot.game == before {
                     self.doubt = Doubt::TakenBack;
                 }
             }
-            Doubt::TakenBack => {
-                if let Some(m) = on.game.last().filter(|_| there) {
-                    self.doubt = Doubt::None;
-                    self.tell_move(m);
-                }
-            }
+            Doubt::TakenBack if there => self.made_again(),
+            Doubt::TakenBack => {}
+        }
+    }
+
+    /// The hand has made its last move again, which the app may lack.
+    fn made_again(&mut self) {
+        self.doubt = Doubt::None;
+        if let Some(m) = self.on.as_ref().and_then(|on| on.game.last()) {
+            self.tell_move(m);
         }
     }
 
@@ -673,9 +685,13 @@ mod tests {
     use super::*;
     use crate::{
         board::core::Core,
-        driver::ucb,
+        driver::{
+            Driver,
+            swpp::{Framing, Swpp},
+            ucb,
+        },
         text::swpp::write,
-        vocabulary::{BoardName, Channel},
+        vocabulary::{BoardName, Channel, Reply},
     };
 
     /// A conversation with an app in a game on a board without I/O.
@@ -687,7 +703,10 @@ mod tests {
 
     impl Rig {
         fn new() -> Self {
-            let driver = Box::new(ucb::Ucb::new(ucb::Settings::default()));
+            Self::on(Box::new(ucb::Ucb::new(ucb::Settings::default())))
+        }
+
+        fn on(driver: Box<dyn Driver>) -> Self {
             let wait = Duration::from_secs(3);
             let mut core = Core::new(BoardName::default(), driver, wait);
             let opened = Instant::now();
@@ -718,7 +737,10 @@ mod tests {
                     self.core.command(self.now, command);
                 }
             }
-            while self.core.poll_transmit(self.now).is_some() {}
+            self.core.timeout(self.now);
+            while let Some(outgoing) = self.core.poll_transmit(self.now) {
+                self.core.answered(self.now, outgoing.channel, Reply::Done);
+            }
         }
 
         fn hand(&mut self, line: &str) {
@@ -824,6 +846,27 @@ mod tests {
         assert_eq!(rig.next(), "");
         rig.makes_again();
         rig.sends("MB e2e4\n");
+    }
+
+    #[test]
+    fn a_move_that_may_be_lost_is_told_if_a_board_without_take_backs_reports_it_again() {
+        let mut rig = Rig::on(Box::new(Swpp::new(Framing::Stream, Duration::ZERO)));
+        rig.hand("H101     1.2\n");
+        rig.acts();
+        rig.hand("MB e2e4\n");
+        rig.sends("MB e2e4\n");
+        rig.acts();
+        rig.hand("MB e2e4\n");
+        assert_eq!(rig.next(), "", "the app has it");
+        rig.session.disconnected(rig.now, "broke", Duration::ZERO);
+        rig.says("H0010023");
+        rig.sends("H101       1\n");
+        assert_eq!(rig.next(), "");
+        rig.hand("MB e2e4\n");
+        rig.sends("MB e2e4\n");
+        rig.acts();
+        rig.hand("MB e2e4\n");
+        assert_eq!(rig.next(), "", "it has it now");
     }
 
     #[test]
