@@ -29,7 +29,7 @@ use rig::{
     histories::histories,
 };
 use serde::{Serialize, de::DeserializeOwned};
-use shakmaty::{Color, Position};
+use shakmaty::{Color, Move, Position};
 use simulators::{HandAction, SimulatedBoard};
 
 /// Longer than any wait of any board, several times over.
@@ -502,13 +502,16 @@ impl World {
         };
         match *act {
             Act::Moves(n) => {
-                if let Some(m) = legal(&ours(self.board(side).game()), n) {
+                if let Some(m) = legal(&ours(self.board(side).game()), n)
+                    && !self.may_be_first(side, m)
+                {
                     self.hand(side, HandAction::Move(uci(m)));
                 }
             }
             Act::MovesWrong(n) => {
                 if self.board(side).shown().is_some()
                     && let Some(m) = legal(&ours(self.board(side).game()), n)
+                    && !self.may_be_first(side, m)
                 {
                     self.hand(side, HandAction::Wrong(uci(m)));
                 }
@@ -551,6 +554,21 @@ impl World {
             Act::Wait(ms) => self.pass(Duration::from_millis(ms)),
         }
         self.carry();
+    }
+
+    /// A move in the middle of a game that could be the first one of the link's: a UCB does not tell what was played while its cable
+    /// was out, and nobody plugs that in and moves before the board is told its position.
+    fn may_be_first(&self, side: Side, m: Move) -> bool {
+        let known = self.snapshot(side);
+        let on_board = ours(self.board(side).game());
+        let is_first =
+            on_board.is_empty() && on_board.is_standard() && self.board(side).shown().is_none();
+        let may_begin = known.target.is_none_or(|target| target.is_empty());
+        let unknown = !self.citrines[at(side)] && !known.sure && may_begin;
+        unknown
+            && self.cables[at(side)].plugged
+            && !is_first
+            && Game::standard().position().is_legal(m)
     }
 
     fn cut(&mut self) {
@@ -748,6 +766,20 @@ mod told {
         let mut world = World::new([true, true], Side::First, false);
         world.pass(Duration::from_secs(30));
         world
+    }
+
+    #[test]
+    fn a_position_put_up_while_the_board_is_asked_is_the_game_of_both() {
+        let mut world = World::new([true, true], Side::First, false);
+        world.pass(Duration::from_millis(1100));
+        world.hand(Side::Second, HandAction::NewGame);
+        for m in ["b1a3", "b8c6", "a1b1", "f7f6"] {
+            world.hand(Side::Second, HandAction::Move(m.parse().unwrap()));
+        }
+        world.pass(Duration::from_millis(1250));
+        world.hand(Side::Second, HandAction::TakeBack);
+        world.hand(Side::Second, HandAction::Move("f7f5".parse().unwrap()));
+        world.settles();
     }
 
     #[test]

@@ -160,18 +160,21 @@ impl End {
     }
 
     /// Notes whether all pieces stand at the start, or where the hand has set them up. `true` if it has just done so, and
-    /// perhaps moved since.
+    /// perhaps moved since. While the board's game is in doubt it is not known where that was.
     pub fn put_to_start(&mut self, snapshot: &Snapshot) -> bool {
         let game = &snapshot.game;
-        let known = snapshot.link.is_open() && snapshot.sure;
+        self.at_start = false;
+        if !(snapshot.link.is_open() && snapshot.sure) {
+            return false;
+        }
         let before = std::mem::replace(&mut self.put_to_start, snapshot.put_to_start);
-        let set_up = known && before != self.put_to_start;
+        let set_up = before != self.put_to_start;
         if set_up {
             self.start = game.truncated(0);
         }
         let begins = game.is_standard() || game.start() == self.start.start();
-        self.at_start = known && begins && game.is_empty();
-        set_up && (self.at_start || !game.is_standard())
+        self.at_start = begins && game.is_empty();
+        set_up
     }
 
     /// The position that the hand last set up for a game.
