@@ -127,6 +127,7 @@ impl Core {
         self.deviation.forget();
         self.note_answers();
         let outrun = self.current_step.is_outrun();
+        let may_tell_again = outrun && self.driver.takes_position();
         let early = self.current_step.take_early();
         let step = self.current_step.accepted();
         let wanted = step.as_ref().and_then(|step| self.asked_by(step));
@@ -139,7 +140,7 @@ impl Core {
             Some(Step::Show(m)) => self.has_shown(now, m),
             Some(Step::TakeBack(m)) => self.has_taken_back(m),
             Some(Step::NewGame(beginning)) => self.has_begun(beginning),
-            Some(Step::SetUp(game)) if outrun && self.has_played_on(&game) => {
+            Some(Step::SetUp(game)) if may_tell_again && self.has_played_on(&game) => {
                 self.set_up_again(now);
             }
             Some(Step::SetUp(game)) => self.has_set_up(*game, new_game),
