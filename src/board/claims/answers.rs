@@ -141,18 +141,22 @@ impl Claims {
         claim.withdraw();
         let game = claim.game.clone();
         self.known = self.known.min(game.len());
-        let target = self.target.as_mut();
+        let is_led = self.is_led_by_another(&game);
+        let target = self.target.as_mut().filter(|_| !is_led);
         if let Some(target) = target.filter(|target| is_next(target, &game)) {
-            // Another client's game may go on from there.
-            let needs = |other: &Claim| {
-                let is_given = other.answer.given && other.game == game;
-                other.is_joined() && (is_given || other.game.continues(target))
-            };
-            if !self.all.iter().any(needs) {
-                target.pop();
-            }
+            target.pop();
         }
         Some(game.len())
+    }
+
+    /// Whether the target, which an answer to this game has led on, is another client's too: it was given the same, or goes on
+    /// from there.
+    pub(super) fn is_led_by_another(&self, game: &Game) -> bool {
+        self.holders().any(|claim| {
+            let is_given = claim.answer.given && claim.game == *game;
+            let goes_on = |target: &Game| claim.game.continues(target);
+            is_given || self.target.as_ref().is_some_and(goes_on)
+        })
     }
 
     /// A client was told the answer to its game. `true` if the target changed: the answer extends it.

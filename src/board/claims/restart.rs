@@ -112,7 +112,7 @@ impl Claims {
     /// The answer to this game, if the board was led on by one, was not told.
     fn untold(&mut self, game: &Game) -> Option<usize> {
         let target = self.target.as_ref();
-        target.filter(|target| is_next(target, game))?;
+        target.filter(|target| is_next(target, game) && !self.is_led_by_another(game))?;
         self.target = Some(game.clone());
         self.known = self.known.min(game.len());
         Some(game.len())
