@@ -431,6 +431,17 @@ impl Held {
         self.doubt();
     }
 
+    /// Whether a game may begin with this move: the hand was seen making no other one while nothing was known.
+    pub fn may_begin_with(&self, reported: Reported) -> bool {
+        self.seen.is_none_or(|seen| seen == reported)
+    }
+
+    /// The board was switched off and on.
+    pub fn restarted(&mut self) {
+        self.seen = None;
+        self.doubt();
+    }
+
     /// The board cannot report a game that we can follow. A guess is dropped.
     pub fn lose(&mut self) {
         if self.is_guess() {

@@ -169,6 +169,8 @@ struct World {
     target: Game,
     /// A Citrine has lost its settings once: the moves it then makes by itself are reported as the player's.
     plays_itself: bool,
+    /// The daemon was restarted without what it had kept.
+    is_restarted: bool,
     /// The player's moves.
     made: Vec<UciMove>,
     /// The game the daemon knows of.
@@ -249,6 +251,7 @@ impl World {
             now,
             target: Game::standard(),
             plays_itself: false,
+            is_restarted: false,
             made: Vec::new(),
             stated: None,
             told: None,
@@ -274,6 +277,7 @@ impl World {
         self.cable.unplug(self.now, "the daemon ends");
         self.pass(RESTART);
         self.cable.core = novag(self.is_citrine);
+        self.is_restarted = true;
         self.stated = None;
         self.told = None;
         // It cannot be known who made the moves on the board then.
@@ -507,6 +511,7 @@ impl World {
             Act::HandMovesWrong(pick) => {
                 if self.cable.board.shown().is_some()
                     && let Some(m) = pick.of(&ours(self.cable.board.game()))
+                    && !self.may_be_first(m)
                 {
                     self.did(format!("hand wrong {}", uci(m)));
                     self.hand(HandAction::Wrong(uci(m)));
@@ -572,8 +577,12 @@ impl World {
     /// A move in the middle of a game that could be a first one: a UCB tells of no game, and the daemon has kept none.
     fn may_be_first(&self, m: Move) -> bool {
         let known = self.snapshot();
-        let unknown = !self.is_citrine && !known.sure && known.target.is_none();
-        let is_first = self.cable.board.game().is_empty();
+        let awaits_first = |target: &Game| self.is_restarted && target.is_empty();
+        let may_begin = known.target.is_none_or(|target| awaits_first(&target));
+        let unknown = !self.is_citrine && !known.sure && may_begin;
+        let on_board = ours(self.cable.board.game());
+        let is_first =
+            on_board.is_empty() && on_board.is_standard() && self.cable.board.shown().is_none();
         unknown && !is_first && Game::standard().position().is_legal(m)
     }
 
@@ -1002,10 +1011,12 @@ fn a_chess960_start_is_set_up_and_a_castling_in_it_too() {
 
 #[test]
 fn histories_that_went_wrong_once_go_right() {
-    for (name, acts) in kept_in("citrine") {
-        println!("{name}");
-        let mut world = World::new(true);
-        acts.iter().for_each(|act| world.does(&Act::of(act)));
-        world.settles();
+    for (kind, is_citrine) in [("citrine", true), ("ucb", false)] {
+        for (name, acts) in kept_in(kind) {
+            println!("{name}");
+            let mut world = World::new(is_citrine);
+            acts.iter().for_each(|act| world.does(&Act::of(act)));
+            world.settles();
+        }
     }
 }

@@ -150,12 +150,13 @@ impl Core {
             None => game,
         };
         let game = game.before_double_step();
-        if let Some(plies) = self.claims.adopt(client, &label, &game) {
+        let untold = self.claims.adopt(client, &label, &game);
+        if let Some(plies) = untold {
             self.held.made_from(plies);
         }
         let changed = self.claims.state(client, label, number, game, occasion);
         if self.claims.has(client) {
-            if changed {
+            if changed || untold.is_some() {
                 self.target_changed();
             } else {
                 self.target_stated();

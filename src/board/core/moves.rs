@@ -45,6 +45,9 @@ impl Core {
                 self.accepted(now);
             }
             Take::Unplaced(when) => {
+                if !self.held.is_known() {
+                    self.held.saw(reported);
+                }
                 let text = format!("a move {when}: {}", Words(reported));
                 self.event(Event::Unreadable { text });
                 if self.is_free() {
@@ -172,6 +175,7 @@ impl Core {
         // A board that was just switched on begins a game, also before it was told of the one that a client begins.
         let opens = self.driver.profile() == Profile::Unlisted
             && !self.held.is_known()
+            && self.held.may_begin_with(reported)
             && self.claims.awaiting()
             && self.claims.target() == Some(&Game::standard());
         if !(self.is_free() || opens) || !self.driver.profile().reports_moves() {

@@ -93,7 +93,7 @@ impl Core {
     }
 
     fn restarted(&mut self, now: Instant) {
-        self.held.doubt();
+        self.held.restarted();
         self.current_step.unask();
         self.waits.restarted(now);
         self.event(Event::Restarted);
