@@ -3,7 +3,7 @@
 use super::part::Part;
 use crate::{
     config::Config,
-    front_end::{mqtt::outbox::MAX_WAITING_BYTES, uci::server::max_clients},
+    front_end::{mqtt::outbox::MAX_WAITING_BYTES, uci::slots::max_clients},
 };
 
 const MEBIBYTE: u64 = 1024 * 1024;

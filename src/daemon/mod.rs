@@ -48,7 +48,7 @@ pub use self::{
 use crate::{
     bus::{Bus, CAPACITY, Publication, clients::Presence},
     config::Config,
-    front_end::{mqtt::hub::Hub, pgn::folder::Writer, uci::server, web},
+    front_end::{mqtt::hub::Hub, pgn::folder::Writer, uci::slots, web},
     state::{Kind, Store},
     transport::ble::Radio,
 };
@@ -57,7 +57,7 @@ use crate::{
 pub struct Daemon {
     bus: Bus,
     /// The clients' numbers and slots.
-    clients: server::Shared,
+    clients: slots::Shared,
     radio: Radio,
     /// Boards of other daemons.
     hub: Hub,
@@ -132,7 +132,7 @@ impl Daemon {
         }
         let sessions = Sessions::read(config, &store).await;
         let pairing = Arc::new(web::Pairing::new(store.shelf(Kind::Web, "phones")));
-        let clients = server::Shared::default();
+        let clients = slots::Shared::default();
         if let Some(last) = sessions.last_client() {
             clients.count_after(last);
         }

@@ -16,7 +16,7 @@ use boardbridge::{
         Driver, DriverEvent, Profile, Step,
         ucb::{Settings, Ucb},
     },
-    front_end::uci::server,
+    front_end::uci::{server, slots},
     text::lines::LINE_WAIT,
     transport::{Transport, serial::SerialPort},
     vocabulary::{
@@ -143,12 +143,7 @@ async fn a_board_whose_task_fails_is_told_of_and_its_game_goes_on() {
     let bus = Bus::new(events, vec![handle]);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    let serving = server::serve(
-        listener.into(),
-        bus,
-        server::Shared::default(),
-        stop.clone(),
-    );
+    let serving = server::serve(listener.into(), bus, slots::Shared::default(), stop.clone());
     let served = tokio::spawn(serving);
 
     let mut gui = Gui::connect(address).await;

@@ -6,7 +6,7 @@ use boardbridge::{
     bus::News,
     front_end::uci::{
         connection::{self, MAX_TURNS},
-        server::MAX_CLIENTS_EACH,
+        slots::MAX_CLIENTS_EACH,
     },
     vocabulary::Event,
 };

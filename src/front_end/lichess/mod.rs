@@ -1,7 +1,8 @@
 //! Lichess: games of the player's account are played at a board (the Board API).
 //!
-//! `session` is what happens on the account, with its `challenges`, and `play` is one game, all without I/O; `objects` are the
-//! messages of Lichess, `status` is the status of a game, `request` what Lichess is asked.
+//! `session` is what happens on the account (its requests and the pause between them, the search, its games), with its `challenges`,
+//! and `play` is one game, all without I/O; `objects` are the messages of Lichess, `status` is the status of a game, `request` what
+//! Lichess is asked.
 //! `http` makes the requests and holds the streams, with the `token`; `server` connects all of it. `login` has the logins that were
 //! begun, without I/O, with the secrets of `pkce`; `account` logs in and out, and runs the server while there is a token.
 
