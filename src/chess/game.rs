@@ -359,30 +359,25 @@ impl Game {
             return self;
         }
         let mut at = known.start.clone();
-        let mut stood = (at == self.start).then_some((0, false));
+        let (mut last, mut counted) = ((at == self.start).then_some(0), None);
         for (ply, &m) in known.moves().iter().enumerate() {
             at.play_unchecked(m);
             if at == self.start {
-                let counted = is_counted(&at);
-                stood = Some((ply + 1, counted));
-                if counted {
+                last = Some(ply + 1);
+                if is_counted(&at) {
+                    counted = last;
                     break;
                 }
             }
         }
-        let mut game = match stood {
-            Some((plies, true)) => known.truncated(plies),
-            stood => match known.bridged(&self.start) {
-                Some(next) if stood.is_none() || is_counted(&next.position) => next,
-                _ => match stood {
-                    Some((plies, _)) if self.start != known.start => known.truncated(plies),
-                    _ => return self,
-                },
-            },
-        };
-        if game.len() + self.len() > MAX_PLIES {
+        let fits = |next: &Self| last.is_none() || is_counted(&next.position);
+        let stood = |plies: Option<usize>| plies.map(|plies| known.truncated(plies));
+        let game = stood(counted)
+            .or_else(|| known.bridged(&self.start).filter(fits))
+            .or_else(|| stood(last.filter(|_| self.start != known.start)));
+        let Some(mut game) = game.filter(|game| game.len() + self.len() <= MAX_PLIES) else {
             return self;
-        }
+        };
         for &m in self.moves() {
             game.push(m);
         }
