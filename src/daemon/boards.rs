@@ -2,16 +2,16 @@
 
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
-use tracing::{info, warn};
+use tracing::warn;
 
-use super::{Daemon, part::Part};
+use super::{Daemon, part::Part, recording::recorder};
 use crate::{
-    board::{actor::Actor, core::Core, settings::BoardConfig, transcript::Recorder},
+    board::{actor::Actor, core::Core},
     bus::BoardHandle,
     driver::{Driver, swpp::Swpp},
     state::Kind,
     transport::{Transport, peer::TcpPeer},
-    vocabulary::{BoardName, CORRECTION_WAIT},
+    vocabulary::CORRECTION_WAIT,
 };
 
 /// A board's running task.
@@ -68,24 +68,5 @@ impl Daemon {
         let task = self.health.watched(name.clone(), actor.run(stop));
         let task = tokio::spawn(task);
         Some(Board { handle, task })
-    }
-}
-
-/// Begins a recording, if one is configured. Failing to record never stops play.
-fn recorder(name: &BoardName, board: &BoardConfig) -> Option<Recorder> {
-    let directory = board.record.as_ref()?;
-    match Recorder::begin(directory, name, &board.to_toml()) {
-        Ok(recorder) => {
-            info!(board = %name, path = %recorder.path().display(), "recording");
-            Some(recorder)
-        }
-        Err(error) => {
-            warn!(
-                board = %name,
-                "no recording: {} cannot be written ({error}); the service may write below /var/lib/boardbridge",
-                directory.display()
-            );
-            None
-        }
     }
 }

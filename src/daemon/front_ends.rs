@@ -81,14 +81,14 @@ impl Daemon {
             (Part::LiveChess(served), Some(listener)) => {
                 let door = Door::new(listener, served.allow.clone(), "[livechess]");
                 let clients = self.clients.clone();
-                let house = livechess::server::House::new(
+                let pages = livechess::pages::Pages::new(
                     self.bus.own(),
                     served.board.clone(),
                     served.origins.clone(),
                     Arc::new(move || clients.client()),
                     running.stop.clone(),
                 );
-                running.tasks.spawn(livechess::server::serve(door, house));
+                running.tasks.spawn(livechess::server::serve(door, pages));
             }
             // A listener that is off, or a board, which is started elsewhere.
             _ => {}

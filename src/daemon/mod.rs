@@ -18,6 +18,7 @@ mod mqtt;
 mod opponents;
 mod part;
 mod ports;
+mod recording;
 mod reload;
 mod running;
 mod serve;

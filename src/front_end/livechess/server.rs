@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     net::{IpAddr, SocketAddr},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     time::{Duration, SystemTime},
 };
 
@@ -21,19 +21,19 @@ use axum::{
 use futures_util::future::join_all;
 use tokio::{
     net::TcpStream,
-    sync::Semaphore,
-    time::{Instant, MissedTickBehavior, interval, sleep, timeout},
+    time::{Instant, MissedTickBehavior, interval, timeout},
 };
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, Span, debug, info, info_span};
 
 use super::{
     guard,
+    pages::Pages,
     session::{Action, PageConversation, eboards},
 };
 use crate::{
     bus::{
-        BoardHandle, Bus, News,
+        News,
         clients::{Client, ClientKind, Presence},
     },
     front_end::http,
@@ -43,7 +43,7 @@ use crate::{
     },
     system::clock,
     text::lines::printable,
-    vocabulary::{BoardName, ClientId, ClientName, Command, Opponent, Snapshot},
+    vocabulary::{BoardName, ClientId, ClientName, Command, Opponent},
 };
 
 /// Connections at once. For one more, the address with the most of them loses the one that was silent longest.
@@ -52,8 +52,6 @@ pub const MAX_SOCKETS: usize = 32;
 pub const MAX_SOCKETS_EACH: usize = 16;
 /// The longest message of a client, in bytes: a `setup` has some 200.
 pub const MAX_CALL: usize = 4096;
-/// Boards in a list: a page takes the first, and a person chooses among a few.
-pub const MAX_LISTED: usize = 256;
 /// Bytes that may wait for a client: the longest list of moves has 16 KiB, the longest list of boards 50 KiB.
 pub const MAX_UNSENT: usize = 64 * 1024;
 /// How long a client may take no bytes.
@@ -62,128 +60,8 @@ pub const SEND_WAIT: Duration = Duration::from_secs(10);
 pub const PING: Duration = Duration::from_secs(20);
 /// A client that sends nothing for this long is gone.
 pub const SILENCE: Duration = Duration::from_mins(1);
-/// How long a board is kept for a client that is gone: a page that is reloaded is back after seconds.
-pub const RETURN_WAIT: Duration = Duration::from_mins(1);
-/// Disconnected clients for which this front-end keeps a board, at once. For a further one only the board itself keeps its game,
-/// as after a lost connection.
-pub const MAX_GONE: usize = 64;
 /// Bytes repeated of an origin that is refused.
 const MAX_REPEATED: usize = 60;
-
-/// Makes the number of a new client.
-pub type Number = Arc<dyn Fn() -> ClientId + Send + Sync>;
-
-/// What all requests share: the boards, the admitted sites and the players.
-pub struct House {
-    bus: Bus,
-    /// The board that is listed first.
-    first: Option<BoardName>,
-    /// Further sites whose pages may connect.
-    origins: Vec<String>,
-    number: Number,
-    players: Mutex<BTreeMap<Place, Player>>,
-    /// Limits the disconnected clients for which a board is kept.
-    gone: Semaphore,
-    stop: CancellationToken,
-}
-
-/// A board, and the address of the client that has set up a game on it: the address itself, not its IPv6 network.
-type Place = (BoardName, IpAddr);
-
-/// The client that has set up a game at its place, until another one does.
-struct Player {
-    client: ClientId,
-    replaced: CancellationToken,
-}
-
-impl House {
-    /// Serves the boards of this bus, `first` before the others.
-    pub fn new(
-        bus: Bus,
-        first: Option<BoardName>,
-        origins: Vec<String>,
-        number: Number,
-        stop: CancellationToken,
-    ) -> Arc<Self> {
-        Arc::new(Self {
-            bus,
-            first,
-            origins,
-            number,
-            players: Mutex::default(),
-            gone: Semaphore::new(MAX_GONE),
-            stop,
-        })
-    }
-
-    fn boards(&self) -> Vec<Arc<Snapshot>> {
-        let mut boards: Vec<_> = self.bus.boards().iter().map(BoardHandle::state).collect();
-        // Pages take the first.
-        boards.sort_by_key(|state| Some(&state.board) != self.first.as_ref());
-        boards.truncate(MAX_LISTED);
-        boards
-    }
-
-    async fn ask(&self, board: &BoardName, command: Command) {
-        if let Some(board) = self.bus.board(board.as_str()) {
-            // A board that was removed meanwhile needs nothing.
-            let _ = board.commands.send(command).await;
-        }
-    }
-
-    /// Gives a client its place at a board; an earlier client from the same machine leaves it.
-    async fn takes(&self, board: &BoardName, client: ClientId, from: IpAddr) {
-        let before = {
-            let mut players = self.players();
-            let place = (board.clone(), from);
-            if players.get(&place).is_some_and(|is| is.client == client) {
-                return;
-            }
-            let replaced = CancellationToken::new();
-            players.insert(place, Player { client, replaced })
-        };
-        if let Some(before) = before {
-            before.replaced.cancel();
-            let client = before.client;
-            // `Lost` keeps the board for this address: no other one gets it in between.
-            self.ask(board, Command::Lost { client }).await;
-        }
-    }
-
-    /// A client leaves its place, if it still has it.
-    fn leaves(&self, board: &BoardName, client: ClientId, from: IpAddr) {
-        let mut players = self.players();
-        let place = (board.clone(), from);
-        if players.get(&place).is_some_and(|is| is.client == client) {
-            players.remove(&place);
-        }
-    }
-
-    /// Keeps a board for a disconnected client, until it has been away for too long or another one has taken its place.
-    /// Without `room` this does not wait; the board itself keeps the game for the client's address in any case.
-    async fn keep(&self, board: &BoardName, client: ClientId, from: IpAddr, room: bool) {
-        let replaced = {
-            let players = self.players();
-            let player = players.get(&(board.clone(), from));
-            let player = player.filter(|player| player.client == client);
-            player.map(|player| player.replaced.clone())
-        };
-        let Some(replaced) = replaced else { return };
-        self.ask(board, Command::Away { client, on: true }).await;
-        if !room {
-            return;
-        }
-        tokio::select! {
-            () = self.stop.cancelled() => {}
-            () = replaced.cancelled() => {}
-            () = sleep(RETURN_WAIT) => {}
-        }
-    }
-
-    fn players(&self) -> MutexGuard<'_, BTreeMap<Place, Player>> {
-        self.players.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 /// Where a request comes from.
 #[derive(Clone)]
@@ -193,19 +71,19 @@ struct Visitor {
 }
 
 /// Serves boards until the server's token is cancelled.
-pub async fn serve(door: Door, house: Arc<House>) {
+pub async fn serve(door: Door, pages: Arc<Pages>) {
     let slots = Slots::new(MAX_SOCKETS, MAX_SOCKETS_EACH, Duration::ZERO);
     let router = Router::new()
         .route("/api/v1.0", get(upgrade))
         .route("/api/v1.0/eboards", get(list))
-        .layer(from_fn_with_state(house.clone(), look))
-        .with_state(house.clone());
+        .layer(from_fn_with_state(pages.clone(), look))
+        .with_state(pages.clone());
     let visit = |stream, peer, slot| {
         let span = info_span!("livechess", %peer);
-        connection(stream, peer, router.clone(), slot, house.stop.clone()).instrument(span)
+        connection(stream, peer, router.clone(), slot, pages.stop.clone()).instrument(span)
     };
     let silence = |_: &str| String::new();
-    door.serve(&slots, "too many connections", silence, &house.stop, visit)
+    door.serve(&slots, "too many connections", silence, &pages.stop, visit)
         .await;
 }
 
@@ -223,8 +101,8 @@ async fn connection(
 }
 
 /// Refuses pages of other sites.
-async fn look(State(house): State<Arc<House>>, request: Request, next: Next) -> Response {
-    if guard::admits(request.headers(), &house.origins) {
+async fn look(State(pages): State<Arc<Pages>>, request: Request, next: Next) -> Response {
+    if guard::admits(request.headers(), &pages.origins) {
         return next.run(request).await;
     }
     let named = request.headers().get(header::ORIGIN);
@@ -237,14 +115,14 @@ async fn look(State(house): State<Arc<House>>, request: Request, next: Next) -> 
 }
 
 /// The boards, for programs that only ask once.
-async fn list(State(house): State<Arc<House>>) -> Response {
-    let boards = eboards(&house.boards());
+async fn list(State(pages): State<Arc<Pages>>) -> Response {
+    let boards = eboards(&pages.boards());
     let text = serde_json::to_string_pretty(&boards).unwrap_or_default();
     ([(header::CONTENT_TYPE, "application/json")], text).into_response()
 }
 
 async fn upgrade(
-    State(house): State<Arc<House>>,
+    State(pages): State<Arc<Pages>>,
     Extension(visitor): Extension<Visitor>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Response {
@@ -259,17 +137,17 @@ async fn upgrade(
         .read_buffer_size(MAX_CALL)
         .write_buffer_size(MAX_CALL)
         .max_write_buffer_size(MAX_UNSENT)
-        .on_upgrade(|socket| talk(house, visitor, socket).instrument(span))
+        .on_upgrade(|socket| talk(pages, visitor, socket).instrument(span))
 }
 
 /// One client, until it has left.
-async fn talk(house: Arc<House>, visitor: Visitor, socket: WebSocket) {
+async fn talk(pages: Arc<Pages>, visitor: Visitor, socket: WebSocket) {
     let label = ClientName::LiveChess(visitor.peer);
     let from = label.address();
     info!("connected by LiveChess");
     let mut socket = Socket {
-        session: PageConversation::new(label.clone(), house.number.clone()),
-        house: house.clone(),
+        session: PageConversation::new(label.clone(), pages.number.clone()),
+        pages: pages.clone(),
         from,
         label,
         stream: socket,
@@ -279,19 +157,19 @@ async fn talk(house: Arc<House>, visitor: Visitor, socket: WebSocket) {
     info!("closed: {why}");
     let plays = socket.session.plays();
     drop((socket, visitor));
-    let room = house.gone.try_acquire();
+    let room = pages.gone.try_acquire();
     let boards = plays.iter().map(async |(board, client)| {
-        house.keep(board, *client, from, room.is_ok()).await;
-        house.leaves(board, *client, from);
+        pages.keep(board, *client, from, room.is_ok()).await;
+        pages.leaves(board, *client, from);
         let client = *client;
-        house.ask(board, Command::Lost { client }).await;
+        pages.ask(board, Command::Lost { client }).await;
     });
     join_all(boards).await;
 }
 
 struct Socket {
     session: PageConversation,
-    house: Arc<House>,
+    pages: Arc<Pages>,
     from: IpAddr,
     label: ClientName,
     stream: WebSocket,
@@ -301,8 +179,8 @@ struct Socket {
 impl Socket {
     /// Returns why it ended.
     async fn run(&mut self, slot: &Slot) -> String {
-        let mut news = self.house.bus.subscribe();
-        let mut boards = self.house.bus.changes();
+        let mut news = self.pages.bus.subscribe();
+        let mut boards = self.pages.bus.changes();
         let mut ping = interval(PING);
         ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut heard = Instant::now();
@@ -313,7 +191,7 @@ impl Socket {
                 }
             }
             tokio::select! {
-                () = self.house.stop.cancelled() => return "the daemon stops".to_owned(),
+                () = self.pages.stop.cancelled() => return "the daemon stops".to_owned(),
                 () = slot.leave().cancelled() => return "others want to connect".to_owned(),
                 message = self.stream.recv() => {
                     heard = Instant::now();
@@ -321,7 +199,7 @@ impl Socket {
                     match message {
                         Some(Ok(Message::Text(text))) => {
                             debug!(text = %printable(text.as_bytes(), MAX_CALL), "<");
-                            self.session.message(unix_ms(), &text, &self.house.boards());
+                            self.session.message(unix_ms(), &text, &self.pages.boards());
                         }
                         Some(Ok(Message::Close(_))) | None => return "it left".to_owned(),
                         Some(Ok(_)) => {}
@@ -335,13 +213,13 @@ impl Socket {
                         }
                     }
                     News::Lagged(_) => {
-                        for board in self.house.bus.boards() {
+                        for board in self.pages.bus.boards() {
                             self.session.snapshot(unix_ms(), &news.look(&board));
                         }
                     }
                 },
                 () = boards.next() => {
-                    let is_gone = |board: &BoardName| self.house.bus.board(board.as_str()).is_none();
+                    let is_gone = |board: &BoardName| self.pages.bus.board(board.as_str()).is_none();
                     if let Some(board) = self.session.boards().find(|board| is_gone(board)) {
                         // A page connects again, and asks for the boards there are.
                         return format!("the board {board} is gone");
@@ -366,22 +244,22 @@ impl Socket {
                 return self.send(Message::Text(text.into())).await;
             }
             Action::Takes(board, client) => {
-                self.house.takes(&board, client, self.from).await;
+                self.pages.takes(&board, client, self.from).await;
                 let mut listed = Client::new(client, self.label.clone(), ClientKind::LiveChess);
                 listed.peer = Some(self.label.to_string().into());
                 listed.board = Some(board);
                 listed.opponent = Some(Opponent::Nobody);
-                let clients = self.house.bus.clients();
+                let clients = self.pages.bus.clients();
                 self.presences
                     .entry(client)
                     .or_insert_with(|| clients.enter(listed));
             }
             Action::Ask(board, command) => {
                 if let Command::Release { client } = &command {
-                    self.house.leaves(&board, *client, self.from);
+                    self.pages.leaves(&board, *client, self.from);
                     self.presences.remove(client);
                 }
-                self.house.ask(&board, command).await;
+                self.pages.ask(&board, command).await;
             }
         }
         Ok(())
