@@ -2,11 +2,12 @@
 
 use std::{
     collections::VecDeque,
+    ops::Range,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
-use shakmaty::{Chess, Position, uci::UciMove};
+use shakmaty::{Chess, Move, Position, uci::UciMove};
 use simulators::{
     HandAction,
     game::{Game, uci},
@@ -25,6 +26,10 @@ const PATIENCE: Duration = Duration::from_secs(12);
 const STUCK: Duration = Duration::from_mins(1);
 /// The first moves are made this long after the boards are there.
 const START: Duration = Duration::from_secs(3);
+/// How long a hand thinks, in milliseconds.
+const THINKS: Range<u64> = 20..200;
+/// How long it takes to castle after the lamps came on: what a Citrine reports sooner was made by the words that lit them.
+const CASTLES: Range<u64> = 550..750;
 /// Lines of the record that are kept for a report.
 const RECORD: usize = 60;
 /// The end of a game on a board, to the beginning of the next.
@@ -87,6 +92,15 @@ struct State {
     /// The game was given up: the front-end begins another.
     given_up: bool,
     record: VecDeque<String>,
+}
+
+impl State {
+    /// Whether the move after this ply is a castling.
+    fn castles(&self, ply: usize) -> bool {
+        let m = self.script.get(ply).zip(self.positions.get(ply));
+        let m = m.and_then(|(m, position)| m.to_move(position).ok());
+        m.is_some_and(Move::is_castle)
+    }
 }
 
 /// One game after the other between the hands at one or two boards and a front-end.
@@ -404,8 +418,9 @@ impl Seat {
         let changed = state.at[board] != at;
         state.at[board] = at;
         if changed {
-            let think = Duration::from_millis(fastrand::u64(20..200));
-            state.next[board] = now + think;
+            let castles = at.is_some_and(|ply| state.castles(ply));
+            let think = if castles { CASTLES } else { THINKS };
+            state.next[board] = now + Duration::from_millis(fastrand::u64(think));
         }
         let whole = state.script.len();
         let hands = plies < whole && (self.hands == Hands::Two || self.plays(0, plies, whole));
