@@ -35,6 +35,9 @@ use simulators::{HandAction, SimulatedBoard};
 /// Longer than any wait of any board, several times over.
 const LONG: Duration = Duration::from_secs(900);
 
+/// Within this time a UCB whose cable was plugged in has been told its position.
+const TOLD: Duration = Duration::from_secs(3);
+
 /// How long a restarted daemon takes.
 const RESTART: Duration = Duration::from_millis(300);
 
@@ -266,6 +269,7 @@ struct World {
     /// The daemon was killed, and is not running yet.
     dead: Option<Dead>,
     citrines: [bool; 2],
+    plugged_at: [Instant; 2],
     /// The state after a random history, for messages.
     acts: String,
 }
@@ -399,6 +403,7 @@ impl World {
             dies_at: None,
             dead: None,
             citrines,
+            plugged_at: [now; 2],
             acts: String::new(),
         };
         world.carry();
@@ -563,12 +568,10 @@ impl World {
         let on_board = ours(self.board(side).game());
         let is_first =
             on_board.is_empty() && on_board.is_standard() && self.board(side).shown().is_none();
-        let may_begin = known.target.is_none_or(|target| target.is_empty());
-        let unknown = !self.citrines[at(side)] && !known.sure && may_begin;
-        unknown
-            && self.cables[at(side)].plugged
-            && !is_first
-            && Game::standard().position().is_legal(m)
+        let awaits_first = known.target.is_none_or(|target| target.is_empty());
+        let is_told = self.plugged_at[at(side)] + TOLD <= self.now;
+        let unknown = !self.citrines[at(side)] && !known.sure && awaits_first && !is_told;
+        unknown && !is_first && Game::standard().position().is_legal(m)
     }
 
     fn cut(&mut self) {
@@ -587,6 +590,9 @@ impl World {
     }
 
     fn plug(&mut self, side: Side) {
+        if !self.cables[at(side)].plugged {
+            self.plugged_at[at(side)] = self.now;
+        }
         self.cables[at(side)].plug(self.now);
     }
 

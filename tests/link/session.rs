@@ -245,6 +245,20 @@ fn a_position_that_the_hand_sets_up_before_a_game_is_the_game_on_both_boards() {
     }
 }
 
+#[test]
+fn a_position_that_was_put_up_before_the_link_is_not_its_game() {
+    let pawn = Game::from_fen("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1").unwrap();
+    let mut rig = Rig::new(true);
+    let mut board = rig.board_put_up(Side::First, &pawn);
+    board.link = LinkState::Down("not connected yet".to_owned());
+    let boards = [&board, &board];
+    rig.session = LinkedGame::new(rig.now, players(), Side::First, boards);
+    rig.asked(Side::First);
+    let known = rig.board_put_up(Side::First, &pawn);
+    rig.session.snapshot(rig.now, Side::First, &known);
+    assert_eq!(*rig.session.game(), Game::standard());
+}
+
 /// One player has set a position up for the next game, and the daemon is started again before the other asks for one too.
 #[test]
 fn a_position_that_one_player_wishes_is_the_next_game_after_a_restart_too() {

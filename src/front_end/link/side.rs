@@ -88,7 +88,7 @@ pub struct End {
     /// See [`Snapshot::tells_all`], as last seen.
     pub tells_all: bool,
     pub(super) presence: Presence,
-    /// How many times the hand had put all pieces at the start, when last checked.
+    /// How many times the hand had put all pieces at the start, when the board's game was last known.
     put_to_start: u64,
     /// All pieces stand at the start, as last seen.
     at_start: bool,
@@ -108,7 +108,7 @@ impl End {
             name: player.name,
             tells_all: board.tells_all,
             presence: Presence::unheard(now, Absence::default()),
-            put_to_start: 0,
+            put_to_start: board.put_to_start,
             at_start: false,
             start: Game::standard(),
             has_begun: false,
@@ -121,8 +121,7 @@ impl End {
         Self {
             presence: Presence::unheard(now, memory.absence),
             seat: Seat::restored(memory.seat, player.label.clone()),
-            // A board that has lost its count begins again at 0.
-            put_to_start: memory.put_to_start.min(board.put_to_start),
+            put_to_start: memory.put_to_start,
             start: memory.start,
             has_begun: memory.has_begun,
             told: memory.told,
@@ -167,8 +166,9 @@ impl End {
         if !(snapshot.link.is_open() && snapshot.sure) {
             return false;
         }
+        // A board that has lost its count begins again at 0.
         let before = std::mem::replace(&mut self.put_to_start, snapshot.put_to_start);
-        let set_up = before != self.put_to_start;
+        let set_up = before < self.put_to_start;
         if set_up {
             self.start = game.truncated(0);
         }
