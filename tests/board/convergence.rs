@@ -169,7 +169,7 @@ struct World {
     target: Game,
     /// A Citrine has lost its settings once: the moves it then makes by itself are reported as the player's.
     plays_itself: bool,
-    /// The daemon was restarted without what it had kept.
+    /// The daemon was restarted without what it had kept, and the board's game has not been known since.
     is_restarted: bool,
     /// The player's moves.
     made: Vec<UciMove>,
@@ -216,6 +216,7 @@ impl Clocked for World {
                 _ => {}
             }
         }) {}
+        self.is_restarted &= !self.snapshot().sure;
         self.tells_of_no_other_game();
     }
 
@@ -577,7 +578,8 @@ impl World {
     /// A move in the middle of a game that could be a first one: a UCB tells of no game, and the daemon has kept none.
     fn may_be_first(&self, m: Move) -> bool {
         let known = self.snapshot();
-        let awaits_first = |target: &Game| self.is_restarted && target.is_empty();
+        let begins = |target: &Game| target.is_empty() && target.is_standard();
+        let awaits_first = |target: &Game| self.is_restarted && begins(target);
         let may_begin = known.target.is_none_or(|target| awaits_first(&target));
         let unknown = !self.is_citrine && !known.sure && may_begin;
         let on_board = ours(self.cable.board.game());

@@ -106,14 +106,20 @@ impl Claims {
     pub fn untold_absent(&mut self) -> Option<usize> {
         let mut absent = self.all.iter().filter(|claim| claim.returns());
         let game = absent.next()?.game.clone();
+        // It may have been another client that led the board on.
+        if self.is_led_by_another(&game) {
+            return None;
+        }
         self.untold(&game)
     }
 
     /// The answer to this game, if the board was led on by one, was not told.
     fn untold(&mut self, game: &Game) -> Option<usize> {
-        let target = self.target.as_ref();
-        target.filter(|target| is_next(target, game) && !self.is_led_by_another(game))?;
-        self.target = Some(game.clone());
+        let is_led = self.is_led_by_another(game);
+        let target = self.target.as_mut().filter(|on| is_next(on, game))?;
+        if !is_led {
+            target.pop();
+        }
         self.known = self.known.min(game.len());
         Some(game.len())
     }

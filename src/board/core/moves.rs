@@ -272,7 +272,12 @@ impl Core {
             Meaning::Executed(m) => self.hand_executed(now, m),
             Meaning::Mended => self.hand_mended(now),
             Meaning::Repeated => {
-                self.hand.repeated();
+                let held = self.held.game();
+                let mover = held.turn().other();
+                let is_last = |m| reported.is_some_and(|made| made.names(m, mover));
+                if held.last().is_some_and(is_last) {
+                    self.hand.repeated();
+                }
                 self.confirm(now);
             }
             Meaning::TookBack(moves) => self.hand_took_back(now, moves),
