@@ -48,10 +48,10 @@ fn written(command: &str, script: &[UciMove], plies: usize) -> String {
     format!("{command}{text:>5}")
 }
 
-/// Whether the app complains that it was told the last move once more.
-fn is_last_again(seat: &Seat, complaint: &str) -> bool {
+/// The hand's next move, as the app is told it.
+fn awaited(seat: &Seat) -> Option<String> {
     let (_, plies, script) = seat.game();
-    plies > 0 && complaint.contains(&written("MB", &script, plies - 1))
+    (plies < script.len()).then(|| written("MB", &script, plies))
 }
 
 /// Plays for ever.
@@ -60,6 +60,7 @@ pub async fn play(seat: Arc<Seat>, place: Place) {
     let mut looks = interval(LOOK);
     let (mut ready, mut begun, mut sent) = (false, false, None);
     let mut connects: Option<Instant> = None;
+    let mut last: Option<String> = None;
     loop {
         tokio::select! {
             seen = call.next() => match seen {
@@ -69,11 +70,15 @@ pub async fn play(seat: Arc<Seat>, place: Place) {
                     seat.is_there(true);
                 }
                 Seen::Made(m) => {
+                    // It may be told again, also in the game after its own.
+                    last = awaited(&seat);
                     if seat.hears(&uci(m).to_string()) == Heard::Wrong {
                         begun = false;
                     }
                 }
-                Seen::Fault(what) if is_last_again(&seat, &what) && seat.hears_again() => {}
+                Seen::Fault(what)
+                    if last.as_ref().is_some_and(|last| what.contains(last))
+                        && seat.hears_again() => {}
                 Seen::Fault(what) => seat.wrong(&format!("the app: {what}")),
                 Seen::Disconnected
                 | Seen::GaveUp
