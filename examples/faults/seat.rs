@@ -76,8 +76,6 @@ struct State {
     at: Vec<Option<usize>>,
     /// When the move after `plies` was made.
     made: Option<Instant>,
-    /// The move that its hand tried to take back.
-    taken_back: Option<Instant>,
     /// When the front-end heard the last move of a hand.
     heard: Option<Instant>,
     /// When each hand may act next.
@@ -167,7 +165,6 @@ impl Seat {
                 plies: 0,
                 at: vec![Some(0); boards],
                 made: None,
-                taken_back: None,
                 heard: None,
                 // The daemon greets its boards first.
                 next: vec![now + START; boards],
@@ -467,17 +464,7 @@ impl Seat {
             && waited(made.max(there))
         {
             state.next[board] = now + PATIENCE;
-            let made = state.made;
-            let refused = std::mem::replace(&mut state.taken_back, made) == made;
-            let made = made.filter(|made| refused && self.score.in_flight(*made));
-            // A UCB that was told its position takes nothing back.
-            state.given_up |= made.is_some();
             drop(state);
-            if let Some(made) = made {
-                self.again(made, "the game is begun again");
-                self.news.notify_waiters();
-                return None;
-            }
             self.note(format!("board {board}: the hand takes its move back"));
             return Some(HandAction::TakeBack);
         }
