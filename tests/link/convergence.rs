@@ -269,6 +269,7 @@ struct World {
     /// The daemon was killed, and is not running yet.
     dead: Option<Dead>,
     citrines: [bool; 2],
+    /// When each cable was last plugged in.
     plugged_at: [Instant; 2],
     /// The state after a random history, for messages.
     acts: String,

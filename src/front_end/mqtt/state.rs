@@ -20,7 +20,7 @@ use crate::{
         guidance::Action,
     },
     front_end::objects,
-    state::text::Text,
+    state::{is_default, text::Text},
     system::clock,
     text::durations::LONGEST,
     vocabulary::{
@@ -49,6 +49,7 @@ struct Peer {
     correction_wait: f64,
     remembered: bool,
     taken_back: bool,
+    #[serde(skip_serializing_if = "is_default")]
     repeated: u64,
     put_to_start: u64,
     kept: bool,
