@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use shakmaty::{Bitboard, Position, Square};
+use shakmaty::{Bitboard, Position, Role, Square, attacks};
 
 use super::{
     LONGEST_PATH, Neo, OWED_WAIT, PATH_WAIT, codec,
@@ -92,17 +92,29 @@ impl Neo {
             };
             return Some(picture.contains(to));
         };
+        if !self.squares.standing().occupied().contains(from) {
+            // The hand has moved its piece since.
+            return Some(false);
+        }
         if picture.contains(from) {
             // An empty square never reads occupied. If the destination, free before, is occupied too, the piece has arrived:
-            // the hand has answered already, with a piece put where this one stood: one of the other side. If only pieces of this
-            // side have left their squares, one of them stands at the destination.
+            // the hand has answered already, with a piece put where this one stood: one of the other side. If none of those
+            // that have left their squares can have gone there, one of them stands at the destination.
             let board = self.squares.standing();
             let standing = board.occupied();
             let arrived = |to: Square| picture.contains(to) && !standing.contains(to);
             let gone = standing & !picture;
-            let own = board.color_at(from).map(|mover| board.by_color(mover));
-            let is_own = gone.any() && (gone & !own.unwrap_or_default()).is_empty();
-            return Some(matches!(path.carry.to, Spot::Square(to) if arrived(to) && !is_own));
+            let answers = |square: Square| {
+                board.piece_at(square).is_some_and(|piece| {
+                    Some(piece.color) != board.color_at(from)
+                        && match piece.role {
+                            Role::Pawn => square.file() == from.file(),
+                            _ => attacks::attacks(square, piece, standing).contains(from),
+                        }
+                })
+            };
+            let answered = gone.is_empty() || gone.into_iter().any(answers);
+            return Some(matches!(path.carry.to, Spot::Square(to) if arrived(to) && answered));
         }
         let Spot::Square(to) = path.carry.to else {
             return Some(!path.dim);

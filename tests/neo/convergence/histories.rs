@@ -281,9 +281,11 @@ impl World {
             }
             Act::Stick(square) => {
                 self.did(format!("board sees-nothing-on {square}"));
-                // A square that goes stuck unseen cannot be told from a capture made unseen.
+                // A square that goes stuck unseen cannot be told from a capture made unseen, nor from one that was cleared for a
+                // position that is being set up.
                 self.pass(SEEN);
-                if self.pieces().piece_at(square).is_some() && self.is_seen() {
+                let stands = self.pieces().piece_at(square).is_some();
+                if stands && self.is_seen() && !self.is_setting_up() {
                     self.neo.stick(square);
                     self.pass(Duration::from_secs(8));
                 }

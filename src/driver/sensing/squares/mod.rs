@@ -143,7 +143,6 @@ impl Squares {
 
     /// The link is down. A player in the middle of a move continues unseen.
     pub fn link_down(&mut self) {
-        self.touched = Touched::nothing();
         // What the pieces do from now on is not read from these.
         self.reading.link_up();
         self.resume();
@@ -152,6 +151,7 @@ impl Squares {
 
     /// Nothing was sensed for a while: only pictures show what happened meanwhile.
     pub fn resume(&mut self) {
+        self.touched = Touched::nothing();
         if self.follower.is_known() {
             self.recogniser.resume();
         }
