@@ -103,6 +103,10 @@ pub async fn play(seat: Arc<Seat>, place: Place) {
                     continue;
                 }
                 let (number, plies, script) = seat.game();
+                if seat.opens_again() {
+                    call.order(Order::Connect);
+                    continue;
+                }
                 let over = plies == script.len() || seat.is_given_up();
                 if over || !begun {
                     if begun {

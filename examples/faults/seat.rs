@@ -76,6 +76,10 @@ struct State {
     at: Vec<Option<usize>>,
     /// When the move after `plies` was made.
     made: Option<Instant>,
+    /// The move that its hand has tried to take back.
+    taken_back: Option<Instant>,
+    /// The hand could not: the app is to be opened again.
+    reopens: bool,
     /// When the front-end heard the last move of a hand.
     heard: Option<Instant>,
     /// When each hand may act next.
@@ -165,6 +169,8 @@ impl Seat {
                 plies: 0,
                 at: vec![Some(0); boards],
                 made: None,
+                taken_back: None,
+                reopens: false,
                 heard: None,
                 // The daemon greets its boards first.
                 next: vec![now + START; boards],
@@ -324,6 +330,19 @@ impl Seat {
         (made.max(over).elapsed() > PATIENCE).then_some(made)
     }
 
+    /// Whether the player opens the app again: it waits for a move that the hand can't take back.
+    pub fn opens_again(&self) -> bool {
+        let mut state = self.state();
+        let opens = std::mem::take(&mut state.reopens);
+        let made = state.made.filter(|_| opens);
+        drop(state);
+        if let Some(made) = made {
+            self.note("the app is opened again");
+            self.again(made, "the app is opened again");
+        }
+        made.is_some()
+    }
+
     /// The front-end makes its move again.
     pub fn sends_again(&self, made: Instant) {
         self.again(made, "the program's move is sent again");
@@ -464,6 +483,7 @@ impl Seat {
             && waited(made.max(there))
         {
             state.next[board] = now + PATIENCE;
+            state.reopens = state.taken_back.replace(made) == Some(made);
             drop(state);
             self.note(format!("board {board}: the hand takes its move back"));
             return Some(HandAction::TakeBack);

@@ -100,6 +100,11 @@ enum Doubt {
     /// A radio has taken it: doubtful once that link ends.
     Unacknowledged,
     Doubtful,
+    /// Doubtful since a restart, and the app has not come since.
+    Restarted,
+    /// The same, and it has come. A player whose app waits for ever opens it again: then the move is sent once more, for not every
+    /// board can take it back.
+    Returned,
     TakenBack,
 }
 
@@ -193,7 +198,7 @@ impl AppConversation {
         if let Some(on) = memory.on {
             let begins = on.game.is_empty() && !session.seat.knows_game(board);
             session.on = Some(on);
-            session.doubts();
+            session.doubts(Doubt::Restarted);
             if begins {
                 session.begin();
             } else {
@@ -346,15 +351,15 @@ impl AppConversation {
             self.away(true);
         }
         if !all_proven {
-            self.doubts();
+            self.doubts(Doubt::Doubtful);
         }
     }
 
     /// The hand's last move may not have arrived; unless it is sent again anyway, that is doubtful.
-    fn doubts(&mut self) {
+    fn doubts(&mut self, doubt: Doubt) {
         let of_hand = |on: &Match| !on.game.is_empty() && !on.hand_next();
         if self.on.as_ref().is_some_and(of_hand) && !self.outbox.iter().any(is_move) {
-            self.doubt = Doubt::Doubtful;
+            self.doubt = doubt;
         }
     }
 
@@ -382,7 +387,7 @@ impl AppConversation {
             self.outbox.push_front(message);
         }
         if self.doubt == Doubt::Unacknowledged {
-            self.doubts();
+            self.doubts(Doubt::Doubtful);
         }
         let present = std::mem::take(&mut self.present);
         if present {
@@ -459,6 +464,11 @@ impl AppConversation {
             build,
         });
         self.away(false);
+        match self.doubt {
+            Doubt::Restarted => self.doubt = Doubt::Returned,
+            Doubt::Returned => self.tell_again(),
+            Doubt::None | Doubt::Unacknowledged | Doubt::Doubtful | Doubt::TakenBack => {}
+        }
     }
 
     fn new_game(&mut self, kind: GameKind, waits_for_board: bool) {
@@ -610,21 +620,23 @@ impl AppConversation {
         let there = *snapshot.game == on.game;
         match self.doubt {
             Doubt::None | Doubt::Unacknowledged => {}
-            // Such a board does not tell that a move is taken back before it is made again.
-            Doubt::Doubtful if repeated && there && !snapshot.tells_all => self.made_again(),
-            Doubt::Doubtful => {
+            Doubt::Doubtful | Doubt::Restarted | Doubt::Returned => {
+                // Such a board does not tell that a move is taken back before it is made again.
+                if repeated && there && !snapshot.tells_all {
+                    return self.tell_again();
+                }
                 let before = on.game.truncated(on.game.len().saturating_sub(1));
                 if snapshot.taken_back && snapshot.link.is_open() && *snapshot.game == before {
                     self.doubt = Doubt::TakenBack;
                 }
             }
-            Doubt::TakenBack if there => self.made_again(),
+            Doubt::TakenBack if there => self.tell_again(),
             Doubt::TakenBack => {}
         }
     }
 
-    /// The hand has made its last move again, which the app may lack.
-    fn made_again(&mut self) {
+    /// The app may lack the hand's last move, and the player has shown that it does.
+    fn tell_again(&mut self) {
         self.doubt = Doubt::None;
         if let Some(m) = self.on.as_ref().and_then(|on| on.game.last()) {
             self.tell_move(m);
@@ -749,6 +761,14 @@ mod tests {
             self.session.snapshot(&self.core.snapshot());
         }
 
+        /// The process ends, and another one goes on with what was kept.
+        fn restarts(&mut self) {
+            let memory = self.session.memory(false);
+            let identity = self.session.identity.clone();
+            let board = self.core.snapshot();
+            self.session = AppConversation::restored(memory, "the app".into(), identity, &board);
+        }
+
         /// The hand takes e2e4 back and makes it again.
         fn makes_again(&mut self) {
             self.hand("T\r\n");
@@ -799,10 +819,7 @@ mod tests {
         rig.sends("MB e2e4\n");
         rig.acts();
         for _ in 0..2 {
-            let memory = rig.session.memory(false);
-            let identity = rig.session.identity.clone();
-            let board = rig.core.snapshot();
-            rig.session = AppConversation::restored(memory, "the app".into(), identity, &board);
+            rig.restarts();
             assert!(
                 rig.session.was_present(),
                 "killed again before it came back"
@@ -820,14 +837,27 @@ mod tests {
     }
 
     #[test]
+    fn a_move_that_the_app_may_not_have_got_before_a_restart_is_told_if_the_app_is_opened_again() {
+        let mut rig = Rig::new();
+        rig.hand("Me2e4\r\n");
+        rig.sends("MB e2e4\n");
+        rig.acts();
+        rig.restarts();
+        for again in ["", "MB e2e4\n", ""] {
+            rig.says("H0010023");
+            rig.sends("H101       1\n");
+            assert_eq!(rig.next(), again);
+            rig.session.sent(rig.now);
+            rig.session.disconnected(rig.now, "closed", Duration::ZERO);
+        }
+    }
+
+    #[test]
     fn after_two_restarts_in_a_row_the_board_is_not_told_the_same_game_as_a_new_one() {
         let mut rig = Rig::new();
         for _ in 0..2 {
-            let memory = rig.session.memory(false);
-            let identity = rig.session.identity.clone();
             // The board has not been told anything since.
-            let board = rig.core.snapshot();
-            rig.session = AppConversation::restored(memory, "the app".into(), identity, &board);
+            rig.restarts();
         }
         let mut asked = std::iter::from_fn(|| rig.session.poll_action());
         assert!(!asked.any(|action| matches!(action, Action::Ask(Command::NewGame { .. }))));
