@@ -9,7 +9,7 @@ use std::{
 use boardbridge::driver::registry::MAKES;
 
 /// The table.
-const TABLE: &str = "src/front_end/web/page/sentences.js";
+const TABLE: &str = "src/front_end/web/page/told_sentences.js";
 
 /// Where what is said can reach the page: as advice, as the reason of a lost link, as a notice, or as the answer to a button.
 const HEARD: [&str; 20] = [

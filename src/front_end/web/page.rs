@@ -48,7 +48,7 @@ pub(super) const FILES: [File; 23] = [
     script!("picture.js"),
     script!("sounds.js"),
     script!("moves.js"),
-    script!("sentences.js"),
+    script!("told_sentences.js"),
     script!("told.js"),
     script!("landing.js"),
     script!("board.js"),
@@ -82,7 +82,7 @@ pub(super) fn of_words(status: StatusCode, words: &str) -> Response {
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>BoardBridge</title>\n\
          <link rel=\"icon\" href=\"/icon.svg\" type=\"image/svg+xml\">\n<link rel=\"stylesheet\" href=\"/page.css\">\n\
-         <script src=\"/words.js\" defer></script>\n<script src=\"/sentences.js\" defer></script>\n<script src=\"/told.js\" defer></script>\n\
+         <script src=\"/words.js\" defer></script>\n<script src=\"/told_sentences.js\" defer></script>\n<script src=\"/told.js\" defer></script>\n\
          <script src=\"/landing.js\" defer></script>\n</head>\n<body>\n<main>\n<h1>BoardBridge</h1>\n<p id=\"landed\">{}.</p>\n\
          <p><a href=\"/#settings\" data-t=\"back\">Back to the page</a></p>\n</main>\n</body>\n</html>\n",
         as_text(words)

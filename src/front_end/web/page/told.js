@@ -1,4 +1,4 @@
-// What the daemon says in words of its own: the page says it in its language. The words are in sentences.js; what has no form there is
+// What the daemon says in words of its own: the page says it in its language. The words are in told_sentences.js; what has no form there is
 // shown as it is, in English.
 "use strict";
 

@@ -1,5 +1,5 @@
 // The words of the page, by language. For a further language copy a table, translate its right side, and add its name to LANGUAGES.
-// What the daemon says in words of its own is in sentences.js.
+// What the daemon says in words of its own is in told_sentences.js.
 "use strict";
 
 const LANGUAGES = { en: "English", de: "Deutsch" };
