@@ -7,6 +7,7 @@ use boardbridge::{
     front_end::{
         link::{
             Player, Side,
+            notice::Notice,
             session::{LinkedGame, NEXT_WAIT},
         },
         seat::restating::RESTATE_WAIT,
@@ -283,4 +284,30 @@ fn a_position_that_one_player_wishes_is_the_next_game_after_a_restart_too() {
     let second = rig.board_put_up(Side::Second, &Game::standard());
     rig.session.snapshot(rig.now, Side::Second, &second);
     assert_eq!(*rig.session.game(), pawn);
+}
+
+/// The other side's move is stated to a board in the moment in which its hand puts the pieces up for a new game.
+#[test]
+fn pieces_put_up_while_a_move_is_on_its_way_to_the_board_are_a_wish_for_a_new_game() {
+    let mut rig = Rig::new(true);
+    for (side, moves) in [(Side::First, "e2e4"), (Side::Second, "e2e4 e7e5")] {
+        rig.says(side, moves, None);
+        rig.asked(Side::Second);
+        rig.asked(Side::First);
+    }
+    let earlier = rig.board_put_up(Side::Second, &Game::standard());
+    rig.says(Side::First, "e2e4 e7e5 g1f3", None);
+    rig.asked(Side::First);
+    rig.asked(Side::Second);
+    while rig.session.poll_notice().is_some() {}
+    // The board does not know the move yet.
+    rig.session.snapshot(rig.now, Side::Second, &earlier);
+    assert_eq!(rig.session.poll_notice(), None);
+    let knows = rig.board_put_up(Side::Second, &Game::standard());
+    rig.session.snapshot(rig.now, Side::Second, &knows);
+    let asks = |notice| matches!(notice, (_, Notice::WantsNewGame { .. }));
+    assert!(rig.session.poll_notice().is_some_and(asks));
+    let first = rig.board_put_up(Side::First, &Game::standard());
+    rig.session.snapshot(rig.now, Side::First, &first);
+    assert!(rig.session.game().is_empty());
 }

@@ -270,6 +270,11 @@ impl LinkedGame {
         }
         let end = self.end(side);
         let Some(place) = end.seat.look(snapshot) else {
+            // The hand did it in the game as stated before: what that means follows once the board knows this one.
+            let ours = end.seat.known(snapshot).is_some_and(|p| p.joined);
+            if put_to_start && ours {
+                end.heed_later();
+            }
             return;
         };
         if !place.joined {

@@ -177,6 +177,11 @@ impl End {
         set_up
     }
 
+    /// That the hand has put all pieces at the start is not heeded yet: the next snapshot tells it anew.
+    pub fn heed_later(&mut self) {
+        self.put_to_start = self.put_to_start.saturating_sub(1);
+    }
+
     /// The position that the hand last set up for a game.
     pub fn start(&self) -> &Game {
         &self.start
