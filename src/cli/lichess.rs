@@ -15,10 +15,7 @@ use tokio::{
 };
 
 use crate::{
-    bus::{
-        account::{Level, TimeControl},
-        login::LOGIN_WAIT,
-    },
+    bus::{account::Level, login::LOGIN_WAIT, time_control::TimeControl},
     cli::call::{self, CallError},
     config::Config,
     front_end::lichess::{

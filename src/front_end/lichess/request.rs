@@ -4,7 +4,10 @@ use std::fmt;
 
 use shakmaty::{Color, uci::UciMove};
 
-use crate::bus::account::{Level, NotDone, Side, TimeControl};
+use crate::bus::{
+    account::{Level, NotDone, Side},
+    time_control::TimeControl,
+};
 
 /// A request.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -16,8 +16,9 @@ use super::{
     boards::{Empty, body},
 };
 use crate::bus::{
-    account::{Ask, Level, NotDone, Side, TimeControl},
+    account::{Ask, Level, NotDone, Side},
     pairings::{NotSaid, Saying},
+    time_control::TimeControl,
 };
 
 /// The names of what can be asked.

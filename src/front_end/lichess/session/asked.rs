@@ -3,8 +3,9 @@
 use super::{LichessAccount, Ticket, seek::Sought};
 use crate::{
     bus::{
-        account::{Ask, NotDone, Side, TimeControl},
+        account::{Ask, NotDone, Side},
         pairings::Saying,
+        time_control::TimeControl,
     },
     front_end::lichess::{
         notice::Notice,

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::{LichessAccount, Outcome, Ticket, lost};
 use crate::{
-    bus::account::TimeControl,
+    bus::time_control::TimeControl,
     front_end::lichess::{notice::Notice, request::Request},
 };
 
