@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use shakmaty::{Bitboard, Position, Role, Square, attacks};
+use shakmaty::{Bitboard, Board, Position, Role, Square, attacks};
 
 use super::{
     LONGEST_PATH, Neo, OWED_WAIT, PATH_WAIT, codec,
@@ -92,29 +92,22 @@ impl Neo {
             };
             return Some(picture.contains(to));
         };
-        if !self.squares.standing().occupied().contains(from) {
-            // The hand has moved its piece since.
-            return Some(false);
+        let to = path.carry.to.square();
+        let board = self.squares.standing();
+        let standing = board.occupied();
+        if !standing.contains(from) {
+            // What became of its piece is understood already.
+            return Some(to.is_some_and(|to| standing.contains(to)));
         }
         if picture.contains(from) {
             // An empty square never reads occupied. If the destination, free before, is occupied too, the piece has arrived:
-            // the hand has answered already, with a piece put where this one stood: one of the other side. If none of those
-            // that have left their squares can have gone there, one of them stands at the destination.
-            let board = self.squares.standing();
-            let standing = board.occupied();
-            let arrived = |to: Square| picture.contains(to) && !standing.contains(to);
-            let gone = standing & !picture;
-            let answers = |square: Square| {
-                board.piece_at(square).is_some_and(|piece| {
-                    Some(piece.color) != board.color_at(from)
-                        && match piece.role {
-                            Role::Pawn => square.file() == from.file(),
-                            _ => attacks::attacks(square, piece, standing).contains(from),
-                        }
-                })
-            };
-            let answered = gone.is_empty() || gone.into_iter().any(answers);
-            return Some(matches!(path.carry.to, Spot::Square(to) if arrived(to) && answered));
+            // the hand has answered already, with a piece put where this one stood: one of the other side. If pieces have left
+            // their squares, and none can have gone there, one of them stands at the destination.
+            let gone = standing & !picture & !self.squares.long_dim();
+            let answered =
+                gone.is_empty() || gone.into_iter().any(|square| answers(board, square, from));
+            let arrived = |to| picture.contains(to) && !standing.contains(to);
+            return Some(answered && to.is_some_and(arrived));
         }
         let Spot::Square(to) = path.carry.to else {
             return Some(!path.dim);
@@ -123,15 +116,16 @@ impl Neo {
             return Some(picture.contains(to));
         }
         // The player may have put it elsewhere.
-        let elsewhere = picture & !self.squares.standing().occupied();
+        let elsewhere = picture & !standing;
         if elsewhere.any() { Some(false) } else { None }
     }
 
     pub(super) fn apply(&mut self, action: &Action) {
         let mut board = self.squares.standing().clone();
         action.apply(&mut board, &mut self.parking);
+        let moved = board != *self.squares.standing();
         let (from, to) = match action {
-            Action::Carry(carry) => (carry.from.square(), carry.to.square()),
+            Action::Carry(carry) if moved => (carry.from.square(), carry.to.square()),
             _ => (None, None),
         };
         self.squares.moved_itself(board, from, to);
@@ -365,4 +359,18 @@ impl Neo {
         let wanted = self.squares.game().position().board().occupied();
         (wanted & !standing, standing & !wanted)
     }
+}
+
+/// Whether the piece of one square can have gone to the other one, which a piece of the other side has left.
+fn answers(board: &Board, square: Square, left: Square) -> bool {
+    let Some(piece) = board.piece_at(square) else {
+        return false;
+    };
+    let goes = if piece.role == Role::Pawn {
+        let ahead = i32::from(left.rank()) - i32::from(square.rank());
+        left.file() == square.file() && (1..=2).contains(&piece.color.fold_wb(ahead, -ahead))
+    } else {
+        attacks::attacks(square, piece, board.occupied()).contains(left)
+    };
+    goes && board.color_at(left) != Some(piece.color)
 }

@@ -188,8 +188,10 @@ impl Neo {
                 }
                 Some(false) => {}
                 None | Some(true) => {
+                    let ends = [interrupted.carry.from, interrupted.carry.to];
                     self.apply(&Action::Carry(interrupted.carry));
-                    self.squares.resume();
+                    self.squares
+                        .guessed(ends.into_iter().filter_map(motor::Spot::square));
                 }
             }
         }

@@ -281,11 +281,15 @@ impl World {
             }
             Act::Stick(square) => {
                 self.did(format!("board sees-nothing-on {square}"));
-                // A square that goes stuck unseen cannot be told from a capture made unseen, nor from one that was cleared for a
-                // position that is being set up.
+                // A square that goes stuck unseen cannot be told from a capture made unseen, nor one that is to be cleared from one
+                // that was.
                 self.pass(SEEN);
+                let clears = matches!(
+                    self.snapshot().advice,
+                    Advice::NewGame { .. } | Advice::SetUp { .. } | Advice::SetUpByHand(_)
+                );
                 let stands = self.pieces().piece_at(square).is_some();
-                if stands && self.is_seen() && !self.is_setting_up() {
+                if stands && self.is_seen() && !clears {
                     self.neo.stick(square);
                     self.pass(Duration::from_secs(8));
                 }

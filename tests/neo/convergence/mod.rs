@@ -482,19 +482,14 @@ impl World {
         Some(uci(m).to_string())
     }
 
-    /// The person knows that a position is being set up.
-    fn is_setting_up(&self) -> bool {
-        let last = |text: &str| self.asked.iter().rposition(|asked| asked.ends_with(text));
-        last(" 14#1*") > last(" R:ISG")
-    }
-
     /// The player does as asked, if anything is asked.
     fn obey(&mut self) {
         // No player acts at once.
         self.pass(Duration::from_secs(1));
         let snapshot = self.snapshot();
-        // The person puts right also what the board cannot see.
-        let setting_up = self.is_setting_up() && snapshot.link == LinkState::Up;
+        let last = |text: &str| self.asked.iter().rposition(|asked| asked.ends_with(text));
+        // The person knows that a position is being set up, and puts right also what the board cannot see.
+        let setting_up = last(" 14#1*") > last(" R:ISG") && snapshot.link == LinkState::Up;
         match &snapshot.advice {
             Advice::Misplaced(misplaced)
                 if !setting_up && (snapshot.sure || misplaced.lacking.len() <= 4) =>

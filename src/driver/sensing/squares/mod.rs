@@ -143,6 +143,7 @@ impl Squares {
 
     /// The link is down. A player in the middle of a move continues unseen.
     pub fn link_down(&mut self) {
+        self.touched = Touched::nothing();
         // What the pieces do from now on is not read from these.
         self.reading.link_up();
         self.resume();
@@ -151,7 +152,6 @@ impl Squares {
 
     /// Nothing was sensed for a while: only pictures show what happened meanwhile.
     pub fn resume(&mut self) {
-        self.touched = Touched::nothing();
         if self.follower.is_known() {
             self.recogniser.resume();
         }
@@ -330,6 +330,11 @@ impl Squares {
         }
     }
 
+    /// Squares that hold a piece and have read empty for long.
+    pub fn long_dim(&self) -> Bitboard {
+        self.recogniser.long_dim()
+    }
+
     /// The last picture on this link, without the squares lifted from since.
     pub fn picture(&self) -> Option<Bitboard> {
         self.reading.picture()
@@ -365,6 +370,12 @@ impl Squares {
     pub fn moved_itself(&mut self, standing: Board, from: Option<Square>, to: Option<Square>) {
         self.stand(standing);
         self.reading.moved(from, to);
+    }
+
+    /// The pictures let guess that the board has moved a piece itself: what stands on these squares is not known for certain.
+    pub fn guessed(&mut self, squares: impl IntoIterator<Item = Square>) {
+        self.touched.doubt(self.recogniser.standing(), squares);
+        self.resume();
     }
 
     /// A step is in the board's game: earlier reports are withdrawn unless they still hold.

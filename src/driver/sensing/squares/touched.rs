@@ -117,6 +117,15 @@ impl Touched {
         }
     }
 
+    /// The game's placement is taken over, but what stands on these squares was guessed.
+    pub fn doubt(&mut self, board: &Board, squares: impl IntoIterator<Item = Square>) {
+        self.follow(board);
+        for square in squares {
+            self.certain.discard_piece_at(square);
+        }
+        self.conclude();
+    }
+
     /// The piece on this square was lifted, to be carried to `goal` if the player follows the request.
     pub fn lift(&mut self, square: Square, goal: Option<Square>) {
         let was_open = self.open.contains(square);
