@@ -78,8 +78,8 @@ struct State {
     made: Option<Instant>,
     /// The move that its hand has tried to take back.
     taken_back: Option<Instant>,
-    /// The hand could not: the app is to be opened again.
-    reopens: bool,
+    /// The one that it could not: the app is to be opened again.
+    reopens: Option<Instant>,
     /// When the front-end heard the last move of a hand.
     heard: Option<Instant>,
     /// When each hand may act next.
@@ -170,7 +170,7 @@ impl Seat {
                 at: vec![Some(0); boards],
                 made: None,
                 taken_back: None,
-                reopens: false,
+                reopens: None,
                 heard: None,
                 // The daemon greets its boards first.
                 next: vec![now + START; boards],
@@ -333,8 +333,8 @@ impl Seat {
     /// Whether the player opens the app again: it waits for a move that the hand can't take back.
     pub fn opens_again(&self) -> bool {
         let mut state = self.state();
-        let opens = std::mem::take(&mut state.reopens);
-        let made = state.made.filter(|_| opens);
+        let refused = state.reopens.take();
+        let made = refused.filter(|refused| state.made == Some(*refused));
         drop(state);
         if let Some(made) = made {
             self.note("the app is opened again");
@@ -483,7 +483,10 @@ impl Seat {
             && waited(made.max(there))
         {
             state.next[board] = now + PATIENCE;
-            state.reopens = state.taken_back.replace(made) == Some(made);
+            state.reopens = state
+                .taken_back
+                .replace(made)
+                .filter(|before| *before == made);
             drop(state);
             self.note(format!("board {board}: the hand takes its move back"));
             return Some(HandAction::TakeBack);

@@ -100,8 +100,8 @@ enum Doubt {
     /// A radio has taken it: doubtful once that link ends.
     Unacknowledged,
     Doubtful,
-    /// Doubtful since a restart, and the app has not come since.
-    Restarted,
+    /// Doubtful since this process was killed while the app was connected; the app has not come since.
+    Killed,
     /// The same, and it has come. A player whose app waits for ever opens it again: then the move is sent once more, for not every
     /// board can take it back.
     Returned,
@@ -123,6 +123,9 @@ pub struct SavedApp {
     over: Option<(Match, GameEnd)>,
     /// The hand's moves to be sent on the next connection.
     untold: Vec<Message>,
+    /// The conversation was stopped, not killed: what the app was to be told is known.
+    #[serde(default)]
+    stopped: bool,
 }
 
 /// One app's conversation. See the module's introduction.
@@ -152,6 +155,7 @@ pub struct AppConversation {
     doubt: Doubt,
     /// The board's count of moves reported once more, as last seen.
     repeated: Option<u64>,
+    stopped: bool,
     notices: Notices,
     actions: VecDeque<Action>,
 }
@@ -174,6 +178,7 @@ impl AppConversation {
             unproven: VecDeque::new(),
             doubt: Doubt::None,
             repeated: None,
+            stopped: false,
             notices: Notices::default(),
             actions: VecDeque::new(),
         }
@@ -198,7 +203,11 @@ impl AppConversation {
         if let Some(on) = memory.on {
             let begins = on.game.is_empty() && !session.seat.knows_game(board);
             session.on = Some(on);
-            session.doubts(Doubt::Restarted);
+            session.doubts(if session.was_present && !memory.stopped {
+                Doubt::Killed
+            } else {
+                Doubt::Doubtful
+            });
             if begins {
                 session.begin();
             } else {
@@ -234,6 +243,7 @@ impl AppConversation {
             on: self.on.clone(),
             over: self.over.clone(),
             untold: untold.filter(|message| is_move(message)).cloned().collect(),
+            stopped: self.stopped,
         }
     }
 
@@ -317,6 +327,7 @@ impl AppConversation {
 
     /// The task of this conversation stops, and with it the link: what that has not taken is not sent any more.
     pub fn stops(&mut self) {
+        self.stopped = true;
         if let Some(message) = self.in_flight.take()
             && !self.withdrawn
         {
@@ -443,8 +454,14 @@ impl AppConversation {
         let answers = |m: &&Message| matches!(m, Message::HandshakeResponse { .. });
         let at = self.outbox.iter().filter(answers).count();
         self.outbox.insert(at, welcome);
-        if !self.present {
-            self.came(peer, protocol, build);
+        if self.present {
+            return;
+        }
+        self.came(peer, protocol, build);
+        match self.doubt {
+            Doubt::Killed => self.doubt = Doubt::Returned,
+            Doubt::Returned => self.tell_again(),
+            Doubt::None | Doubt::Unacknowledged | Doubt::Doubtful | Doubt::TakenBack => {}
         }
     }
 
@@ -464,11 +481,6 @@ impl AppConversation {
             build,
         });
         self.away(false);
-        match self.doubt {
-            Doubt::Restarted => self.doubt = Doubt::Returned,
-            Doubt::Returned => self.tell_again(),
-            Doubt::None | Doubt::Unacknowledged | Doubt::Doubtful | Doubt::TakenBack => {}
-        }
     }
 
     fn new_game(&mut self, kind: GameKind, waits_for_board: bool) {
@@ -527,8 +539,7 @@ impl AppConversation {
                     return;
                 }
                 // The app's move answers the hand's: the hand's has arrived.
-                self.unproven.clear();
-                self.doubt = Doubt::None;
+                self.withdraw();
                 self.notices.all_is_well();
                 self.state();
             }
@@ -620,7 +631,7 @@ impl AppConversation {
         let there = *snapshot.game == on.game;
         match self.doubt {
             Doubt::None | Doubt::Unacknowledged => {}
-            Doubt::Doubtful | Doubt::Restarted | Doubt::Returned => {
+            Doubt::Doubtful | Doubt::Killed | Doubt::Returned => {
                 // Such a board does not tell that a move is taken back before it is made again.
                 if repeated && there && !snapshot.tells_all {
                     return self.tell_again();
@@ -837,7 +848,7 @@ mod tests {
     }
 
     #[test]
-    fn a_move_that_the_app_may_not_have_got_before_a_restart_is_told_if_the_app_is_opened_again() {
+    fn a_move_that_a_kill_may_have_swallowed_is_told_if_the_app_is_opened_again() {
         let mut rig = Rig::new();
         rig.hand("Me2e4\r\n");
         rig.sends("MB e2e4\n");
@@ -850,6 +861,36 @@ mod tests {
             rig.session.sent(rig.now);
             rig.session.disconnected(rig.now, "closed", Duration::ZERO);
         }
+    }
+
+    #[test]
+    fn a_move_that_a_stop_cannot_have_swallowed_is_not_told_again() {
+        let mut rig = Rig::new();
+        rig.hand("Me2e4\r\n");
+        rig.sends("MB e2e4\n");
+        rig.acts();
+        rig.session.stops();
+        rig.restarts();
+        for _ in 0..2 {
+            rig.says("H0010023");
+            rig.sends("H101       1\n");
+            assert_eq!(rig.next(), "");
+            rig.session.disconnected(rig.now, "closed", Duration::ZERO);
+        }
+    }
+
+    #[test]
+    fn an_app_that_answers_a_move_as_it_comes_back_is_not_told_that_move() {
+        let mut rig = Rig::new();
+        rig.hand("Me2e4\r\n");
+        rig.sends("MB e2e4\n");
+        rig.acts();
+        rig.session
+            .disconnected(rig.now, "broke", Duration::from_mins(1));
+        rig.says("H0010023");
+        rig.says("MA e7e5");
+        rig.sends("H101       1\n");
+        assert_eq!(rig.next(), "");
     }
 
     #[test]
