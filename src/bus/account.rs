@@ -11,8 +11,7 @@ use tokio::{
     time::timeout,
 };
 
-use super::time_control::TimeControl;
-use crate::vocabulary::BoardName;
+use crate::vocabulary::{BoardName, TimeControl};
 
 /// Requests that may wait: a person presses one button at a time.
 const ASKS: usize = 8;

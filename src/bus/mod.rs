@@ -43,7 +43,6 @@ pub mod desk;
 pub mod elsewhere;
 pub mod login;
 pub mod pairings;
-pub mod time_control;
 
 use std::{
     collections::BTreeMap,

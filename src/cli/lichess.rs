@@ -15,7 +15,7 @@ use tokio::{
 };
 
 use crate::{
-    bus::{account::Level, login::LOGIN_WAIT, time_control::TimeControl},
+    bus::{account::Level, login::LOGIN_WAIT},
     cli::call::{self, CallError},
     config::Config,
     front_end::lichess::{
@@ -26,6 +26,7 @@ use crate::{
     },
     net::default_ports::DEFAULT_WEB,
     text::escape::escaped,
+    vocabulary::TimeControl,
 };
 
 /// How often a command that waits asks for the state of the account.

@@ -24,6 +24,7 @@ mod misplaced;
 mod opponent;
 mod report;
 mod snapshot;
+mod time_control;
 
 pub use advice::{Advice, NEW_GAME, SET_UP, Words};
 pub use app_way::AppWay;
@@ -44,3 +45,4 @@ pub use misplaced::Misplaced;
 pub use opponent::{Accept, Beginning, Occasion, Opponent, TakeBacks};
 pub use report::{Reported, Wording};
 pub use snapshot::{CORRECTION_WAIT, ClientPlace, Snapshot, played};
+pub use time_control::{NoTimeControl, TimeControl};

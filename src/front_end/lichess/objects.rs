@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 use serde_json::Value;
 
 use super::status::{self, Status};
-use crate::bus::time_control;
+use crate::vocabulary;
 
 /// The longest line read: that of a game of 600 moves has some 10 kB.
 pub const MAX_LINE: usize = 64 * 1024;
@@ -147,11 +147,11 @@ pub struct TimeControl {
 impl TimeControl {
     /// In words, such as `10+5` or `3d`; `None` without a limit.
     pub fn words(&self) -> Option<String> {
-        let clock = |limit| time_control::TimeControl::Clock {
+        let clock = |limit| vocabulary::TimeControl::Clock {
             limit,
             increment: self.increment.unwrap_or(0),
         };
-        let days = self.days_per_turn.map(time_control::TimeControl::Days);
+        let days = self.days_per_turn.map(vocabulary::TimeControl::Days);
         let known = self.limit.map(clock).or(days);
         self.show.clone().or_else(|| Some(known?.to_string()))
     }

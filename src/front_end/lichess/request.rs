@@ -4,9 +4,9 @@ use std::fmt;
 
 use shakmaty::{Color, uci::UciMove};
 
-use crate::bus::{
-    account::{Level, NotDone, Side},
-    time_control::TimeControl,
+use crate::{
+    bus::account::{Level, NotDone, Side},
+    vocabulary::TimeControl,
 };
 
 /// A request.

@@ -15,10 +15,12 @@ use super::{
     answer::{self, Wrong},
     boards::{Empty, body},
 };
-use crate::bus::{
-    account::{Ask, Level, NotDone, Side},
-    pairings::{NotSaid, Saying},
-    time_control::TimeControl,
+use crate::{
+    bus::{
+        account::{Ask, Level, NotDone, Side},
+        pairings::{NotSaid, Saying},
+    },
+    vocabulary::TimeControl,
 };
 
 /// The names of what can be asked.

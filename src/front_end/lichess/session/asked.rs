@@ -5,13 +5,13 @@ use crate::{
     bus::{
         account::{Ask, NotDone, Side},
         pairings::Saying,
-        time_control::TimeControl,
     },
     front_end::lichess::{
         notice::Notice,
         play::Play,
         request::{InGame, OfChallenge, Request, is_plain},
     },
+    vocabulary::TimeControl,
 };
 
 /// The most seconds for each move in a challenge; a seek may have more.

@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use super::{LichessAccount, Outcome, Ticket, lost};
 use crate::{
-    bus::time_control::TimeControl,
     front_end::lichess::{notice::Notice, request::Request},
+    vocabulary::TimeControl,
 };
 
 /// How many times the connection of one search may be lost while the others stay.
