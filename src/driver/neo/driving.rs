@@ -109,7 +109,7 @@ impl Neo {
             let arrived = |to| picture.contains(to) && !standing.contains(to);
             return Some(answered && to.is_some_and(arrived));
         }
-        let Spot::Square(to) = path.carry.to else {
+        let Some(to) = to else {
             return Some(!path.dim);
         };
         if picture.contains(to) || path.dim {

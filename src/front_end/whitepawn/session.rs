@@ -102,8 +102,8 @@ enum Doubt {
     Doubtful,
     /// Doubtful since this process was killed while the app was connected; the app has not come since.
     Killed,
-    /// The same, and it has come. A player whose app waits for ever opens it again: then the move is sent once more, for not every
-    /// board can take it back.
+    /// The same, and the app has come back once. A player whose app waits for ever opens it again: then the move is sent once
+    /// more, for not every board can take it back.
     Returned,
     TakenBack,
 }
@@ -155,6 +155,7 @@ pub struct AppConversation {
     doubt: Doubt,
     /// The board's count of moves reported once more, as last seen.
     repeated: Option<u64>,
+    /// See [`SavedApp::stopped`].
     stopped: bool,
     notices: Notices,
     actions: VecDeque<Action>,

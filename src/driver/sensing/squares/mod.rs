@@ -372,7 +372,7 @@ impl Squares {
         self.reading.moved(from, to);
     }
 
-    /// The pictures let guess that the board has moved a piece itself: what stands on these squares is not known for certain.
+    /// The pictures suggest that the board has moved a piece itself: which pieces stand on these squares is a guess.
     pub fn guessed(&mut self, squares: impl IntoIterator<Item = Square>) {
         self.touched.doubt(self.recogniser.standing(), squares);
         self.resume();

@@ -117,7 +117,7 @@ impl Touched {
         }
     }
 
-    /// The game's placement is taken over, but what stands on these squares was guessed.
+    /// Takes over the game's placement, as [`Self::follow`], but the pieces on these squares were guessed.
     pub fn doubt(&mut self, board: &Board, squares: impl IntoIterator<Item = Square>) {
         self.follow(board);
         for square in squares {
